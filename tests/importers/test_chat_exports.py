@@ -10,6 +10,11 @@ import pytest
 
 from langmemory.errors import ImportFormatError
 from langmemory.parts.importing import ImportedMessage, detect, read_messages
+from langmemory.parts.importing.importing import import_conversations
+from langmemory.stores import MemoryStore
+from tests.tables import tables
+
+ODD = tables(__file__)
 
 
 def read(path: Path, expected: str) -> list[ImportedMessage]:
@@ -124,6 +129,68 @@ def test_mail(tmp_path: Path) -> None:
     assert first.at == datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
     assert (answer.name, answer.content, answer.thread) == ("bo@x", "Fine & good", first.thread)
     assert (answer.id, answer.at) == ("2@x", None)
+
+
+@pytest.mark.parametrize(("text", "said"), [one[1:] for one in ODD["whatsapp"]])
+def test_odd_chats(tmp_path: Path, text: str, said: list[tuple[str, str]]) -> None:
+    """Captions stay without their pictures, words that only look like the application's stay, names may have
+    quotation marks, and a letter that grows as it is folded moves nothing."""
+    path = tmp_path / "Trip.txt"
+    path.write_bytes(text.encode())
+    assert [(one.name, one.content) for one in read(path, "whatsapp")] == list(said)
+
+
+@pytest.mark.parametrize(("text", "said", "unread"), [one[1:] for one in ODD["mail"]])
+def test_odd_mails(
+    tmp_path: Path, text: str, said: list[tuple[str, str]], unread: list[str]
+) -> None:
+    """Charsets that are missing, wrong or unknown, blank parts, "From" within a text, doubled separators:
+    each mail is read, and what of it cannot be is told."""
+    fields = "From: Ann <ann@x.org>\nMessage-ID: <1@x>\nDate: Mon, 1 Jan 2024 10:00:00 +0000\nSubject: Trip\n"
+    for name, stands_for in (
+        ("from", "From a@x Mon Jan  1 00:00:00 2024\n"), ("fields", fields),
+        ("more", fields.replace("1@x", "2@x")),
+    ):  # fmt: skip
+        text = text.replace(f"{{{name}}}", stands_for)
+    path = tmp_path / "odd.mbox"
+    path.write_bytes(text.encode("latin-1"))
+    with path.open("rb") as file:
+        if unread == ("refused",):
+            with pytest.raises(ImportFormatError, match="odd"):
+                detect(file)
+            return
+        found = list(read_messages(file, detect(file)))
+    assert [(one.name or "", one.content) for one in found if one.spoken] == list(said)
+    assert [one.unread for one in found if one.unread] == list(unread)
+
+
+def test_a_mail_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """An import tells what it could not read, and keeps the rest."""
+    path = tmp_path / "odd.mbox"
+    head = b"From a@x Mon Jan  1 00:00:00 2024\nFrom: a@x\n"
+    text = "Паром отходит в семь утра".encode("cp1251")
+    path.write_bytes(head + b"\n" + text + b"\n\n" + head + b"\nHello\n")
+    with MemoryStore(tmp_path / "memory.db", index=False) as store, path.open("rb") as file:
+        report = import_conversations(store, ("memories",), file, "mbox")
+    assert (report.read, report.added, len(report.unread)) == (2, 1, 1)
+    assert report.unread[0].startswith("line 1: its text is in no known charset")
+
+
+@pytest.mark.parametrize(("written", "shown", "said"), [one[1:] for one in ODD["claude"]])
+def test_branches_of_a_claude_export(
+    tmp_path: Path, written: str, shown: str, said: list[str]
+) -> None:
+    """The branch that is shown is the thread, each other one a thread of its own from where it leaves; no
+    message is lost, or there twice."""
+    messages = []
+    for one in written.split():
+        id, answers, above = one.partition("<")
+        parent = {"parent_message_uuid": above or None} if answers else {}
+        messages.append({"uuid": id, "sender": "human", "text": id, **parent})
+    path = tmp_path / "conversations.json"
+    conversation = {"uuid": "T", "chat_messages": messages, "current_leaf_message_uuid": shown}
+    path.write_text(json.dumps([conversation]), "utf-8")
+    assert [f"{one.thread}: {one.content}" for one in read(path, "claude")] == list(said)
 
 
 @pytest.mark.parametrize(

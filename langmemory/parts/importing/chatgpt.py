@@ -1,20 +1,25 @@
 """The data exports of ChatGPT and Claude, `conversations.json`: a list of conversations.
 
 ChatGPT's is a tree of messages: editing or regenerating makes branches. The person sees the path from
-`current_node` to the root, and only that path is imported. Claude's is a list of messages.
+`current_node` to the root, and only that path is imported. Claude's is a list of messages, which may say what
+each answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from langmemory.parts.importing.json_stream import iterate_array
-from langmemory.parts.importing.message import ROLES, ImportedMessage, MessageReader
+from langmemory.parts.importing.message import ROLES, ImportedMessage, MessageReader, text_of
 from langmemory.timestamps import moment
 
 CONTENT_TYPES = ("text", "multimodal_text", "code")
 """The content types of what was said. Reasoning, browsing and profile entries have types of their own."""
+
+
+PARENT = "parent_message_uuid"
+"""Names what a message of Claude's answers."""
 
 
 def read_chatgpt(file: BinaryIO) -> Iterator[ImportedMessage]:
@@ -116,7 +121,8 @@ def _content(message: dict[str, Any]) -> Any:
 
 
 def read_claude(file: BinaryIO) -> Iterator[ImportedMessage]:
-    """Stream the messages; the conversation's id is the thread.
+    """Stream the messages; the conversation's id is the thread, and what was said on another branch a thread
+    of its own.
 
     Of a message only what was said counts: not its tool calls, its reasoning, and attached files.
     """
@@ -130,20 +136,57 @@ def read_claude(file: BinaryIO) -> Iterator[ImportedMessage]:
             )
         thread = str(conversation.get("uuid") or f"conversation-{number}")
         for position, message in enumerate(found, start=1):
-            place = f"{where}, message {position}"
             if not isinstance(message, dict):
+                place = f"{where}, message {position}"
                 raise reader.error(place, f"{type(message).__name__}; expected a message object")
-            yield _message(reader, place, message, thread, conversation.get("created_at"))
+        shown = True
+        for branch in _branches(found, conversation.get("current_leaf_message_uuid")):
+            begun = found[branch[0]].get("uuid") or branch[0] + 1
+            name, shown = thread if shown else f"{thread}/{begun}", False
+            for at in branch:
+                place = f"{where}, message {at + 1}"
+                yield _message(reader, place, found[at], name, conversation.get("created_at"))
+
+
+def _branches(messages: Sequence[Mapping[str, Any]], shown: object) -> Iterator[list[int]]:
+    """Yield the branches of a conversation as places of messages: the one that is shown whole, then each
+    other one from where it leaves those before. A message that does not say what it answers follows the one
+    above.
+
+    Args:
+        messages: All of them.
+        shown: The id of the last message of the branch that is shown; else that is the last message.
+    """
+    places = {str(one["uuid"]): place for place, one in enumerate(messages) if one.get("uuid")}
+    above = [
+        places.get(str(one[PARENT])) if PARENT in one else place - 1
+        for place, one in enumerate(messages)
+    ]
+    answered = set(above)
+    ends = [place for place in range(len(messages)) if place not in answered]
+    left = set(range(len(messages)))
+    # In a circle no message is the last one.
+    first = places.get(str(shown))
+    begin = ends[-1:] if first is None else [first]
+    for last in (*begin, *ends, *range(len(messages))):
+        place: int | None = last
+        branch: list[int] = []
+        while place is not None and place in left:
+            left.discard(place)
+            branch.append(place)
+            place = above[place]
+        if branch:
+            yield branch[::-1]
 
 
 def _message(
     reader: MessageReader, where: str, message: dict[str, Any], thread: str, at: object
 ) -> ImportedMessage:
-    sender = message.get("sender")
+    sender, content = message.get("sender"), message.get("content")
     return reader.message(
         where=where,
         role=sender,
-        content=message.get("content") or message.get("text"),
+        content=message.get("text") if text_of(content) == "" else content,
         thread=thread,
         id=message.get("uuid"),
         at=message.get("created_at") or at,

@@ -13,7 +13,7 @@ from langmemory.ledger.transfer.transfer import row_types
 from langmemory.parts.importing.chatgpt import read_chatgpt, read_claude
 from langmemory.parts.importing.json_stream import NOT_UTF8, iterate_array, iterate_lines, raw_lines
 from langmemory.parts.importing.langgraph import STATE_KEYS, read_langgraph
-from langmemory.parts.importing.mbox import FROM, read_mbox
+from langmemory.parts.importing.mbox import FROM, begins_mail, read_mbox
 from langmemory.parts.importing.message import ImportedMessage, MessageReader, fields_of
 from langmemory.parts.importing.slack import is_slack, read_slack
 from langmemory.parts.importing.whatsapp import is_whatsapp, read_whatsapp
@@ -91,10 +91,11 @@ def detect(file: BinaryIO) -> Format:
         )
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's redirection
         raise ImportFormatError(f"{file.name} is UTF-16, {NOT_UTF8}")
-    text = head.decode("utf-8-sig", errors="replace").lstrip()
+    text, lines = head.decode("utf-8-sig", errors="replace").lstrip(), head.lstrip().splitlines()
     if not text and len(head) < HEAD_BYTES:
         raise ImportFormatError(f"{file.name} is empty; {EXPECTED}")
-    if head.startswith(FROM) and b"\n" in head and _is_mail(head):
+    header = [one for one in lines[1:] if one.strip() and not one.startswith(FROM)]
+    if lines and begins_mail(lines[0], header):
         return "mbox"
     if is_whatsapp(text):
         return "whatsapp"
@@ -106,13 +107,6 @@ def detect(file: BinaryIO) -> Format:
     finally:
         file.seek(0)
     raise ImportFormatError(f"{file.name}, line 1: found {text[:20]!r}; {EXPECTED}")
-
-
-def _is_mail(head: bytes) -> bool:
-    """Return whether a header follows the first line."""
-    second = head.split(b"\n", 2)[1]
-    name, colon, _ = second.partition(b":")
-    return bool(colon) and name.replace(b"-", b"").isalnum()
 
 
 def _of_array(file: BinaryIO) -> Format:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 
@@ -16,6 +16,9 @@ from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
 from langmemory.cli.terminal import json_text, say
 from langmemory.errors import ConfigError, ImportFormatError
 from langmemory.pluralize import count_noun, memories
+
+MOST_UNREAD: Final = 20
+"""Messages that are named of which something cannot be read."""
 
 if TYPE_CHECKING:
     from langmemory.parts.importing.importing import ImportReport
@@ -58,6 +61,10 @@ def import_file(
         say(json_text(asdict(report) | {"namespace": where}))
     else:
         say(_summary(report, stream.name, where))
+        for one in report.unread[:MOST_UNREAD]:
+            say(f"Not read: {stream.name}, {one}")
+        if (more := len(report.unread) - MOST_UNREAD) > 0:
+            say(f"Not read: {more:,} more, which --json lists")
         if report.added and format != "export":
             search, reflect = target.command('search "…"'), target.command("reflect")
             say(f"Next: `{search}` finds it, `{reflect}` turns it into facts")

@@ -41,6 +41,8 @@ class ImportReport:
     threads: int = 0
     redacted: dict[str, int] = field(default_factory=dict)
     """Credentials that were replaced, by kind."""
+    unread: list[str] = field(default_factory=list)
+    """What of messages cannot be read: the line, and why. The rest of them was."""
 
 
 def import_conversations(
@@ -62,6 +64,7 @@ def import_conversations(
         for kind, count in added.redacted.items():
             report.redacted[kind] = report.redacted.get(kind, 0) + count
         threads.add(thread)
+        report.unread += [message.unread for message in batch if message.unread]
         report.read += len(batch)
         report.added += len(added)
         report.known += len(spoken) - len(added)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import parseaddr, parsedate_to_datetime
 from functools import cache
-from html.parser import HTMLParser
+from itertools import islice, takewhile
 from typing import BinaryIO, Final
 
+from langmemory.documents.converting import decoded
+from langmemory.documents.html_text import text_of
+from langmemory.errors import ImportFormatError
 from langmemory.languages.temporal.words import one_of
 from langmemory.parts.importing.json_stream import MAX_BYTES
 from langmemory.parts.importing.message import ImportedMessage, MessageReader
@@ -20,8 +27,20 @@ from langmemory.parts.importing.words import import_words
 FROM: Final = b"From "
 """Begins the line before each mail."""
 LINE_BYTES: Final = 1 << 20
+HEADER_LINES: Final = 50
+"""That are looked at behind a line that may begin a mail."""
+_DATED: Final = re.compile(
+    rb"From .*\b[A-Z][a-z]{2},? +[A-Z][a-z]{2} +\d{1,2} +\d{1,2}:\d{2}\b.*\b\d{4}\b"
+)
+"""As RFC 4155 has it, and with a zone."""
+_SENT: Final = re.compile(rb"From (?:\S*|\S*@.*|.*\b\d{4}\b.*)\s*$")
+"""In another form: who sent it, or a year."""
+_HEADER_LINE: Final = re.compile(rb"[!-9;-~]+[ \t]*:|[ \t]+\S")
+_ORIGIN: Final = re.compile(rb"(?:From|Date|Message-ID|Received|Return-Path)[ \t]*:", re.IGNORECASE)
+"""Headers that every mail has one of: RFC 5322, 3.6."""
 _ID: Final = re.compile(r"<([^<>\s]+)>")
 _QUOTED: Final = re.compile(r"^>.*\n?", re.MULTILINE)
+_QUOTATIONS: Final = frozenset({"blockquote"})
 _SIGNATURE: Final = re.compile(r"^-- ?\n.*", re.MULTILINE | re.DOTALL)
 _INTRODUCES: Final = re.compile(r"^[^\n]{0,200}[:：]\s*\n(?=>)", re.MULTILINE)
 """The line above a quotation, which says who wrote it."""
@@ -52,107 +71,148 @@ def read_mbox(file: BinaryIO) -> Iterator[ImportedMessage]:
     beyond 16 MiB only the beginning is read, which has the text before the attachments.
     """
     reader = MessageReader(file=file.name)
-    for line, raw in _mails(file):
-        mail = message_from_bytes(raw, policy=policy.default)
-        assert isinstance(mail, EmailMessage)
+    for line, separator, raw in _mails(file):
+        where = f"line {line}"
+        try:
+            mail = message_from_bytes(raw, policy=policy.default)
+            assert isinstance(mail, EmailMessage)
+            parts = _parts(mail)
+        except RecursionError:
+            why = "its parts nest deeper than can be read"
+            yield reader.message(where=where, role="user", content="", thread="mail", unread=why)
+            continue
         name, address = parseaddr(_header(mail, "From"))
         own = _ids(mail, "Message-ID")
         above = (*_ids(mail, "References"), *_ids(mail, "In-Reply-To"), *own)
-        text = _text(mail)
-        subject = _header(mail, "Subject")
+        text = _said(parts.text)
+        subject, sent = _header(mail, "Subject"), _header(mail, "Date")
+        at = _date(sent or separator)
+        if sent and at is None:
+            parts.unread.append(f"its date is {sent[:80]!r}")
         if text and subject and above[:1] == own:
             text = f"{subject}\n\n{text}"
         yield reader.message(
-            where=f"line {line}",
+            where=where,
             role="user",
             content=text,
             thread=above[0] if above else subject or "mail",
             id=own[0] if own else None,
-            at=_date(mail),
+            at=at,
             name=name or address or None,
+            unread="; ".join(parts.unread),
         )
 
 
-def _mails(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield each mail with the 1-based line it begins on."""
+def begins_mail(line: bytes, behind: Sequence[bytes]) -> bool:
+    """Return whether a line begins a mail, by the lines behind it. People, too, begin lines with "From",
+    which have no time, and no header behind them."""
+    header = list(takewhile(_HEADER_LINE.match, behind))
+    if _DATED.match(line):
+        return bool(header) or not behind or not behind[0].strip() or bool(_DATED.match(behind[0]))
+    return bool(_SENT.match(line)) and any(_ORIGIN.match(one) for one in header)
+
+
+def _mails(file: BinaryIO) -> Iterator[tuple[int, str, bytes]]:
+    """Yield each mail with the 1-based line it begins on, and when that says that it came."""
     parts: list[bytes] = []
-    size, begun, blank, number = 0, 0, True, 0
+    size, begun, number, came = 0, 0, 0, ""
+    lines = iter(lambda: file.readline(LINE_BYTES), b"")
+    ahead = deque[bytes]()
     whole = True
-    for line in iter(lambda: file.readline(LINE_BYTES), b""):
+    while line := ahead.popleft() if ahead else next(lines, b""):
         number += whole
-        if whole and blank and line.startswith(FROM):
-            if parts:
-                yield begun, b"".join(parts)
+        if whole and line.startswith(FROM):
+            ahead.extend(islice(lines, max(HEADER_LINES - len(ahead), 0)))
+        if whole and begins_mail(line, tuple(ahead)):
+            if b"".join(parts).strip():
+                yield begun, came, b"".join(parts)
             parts, size, begun = [], 0, number
+            came = line.split(maxsplit=2)[-1].decode("ascii", "replace")
         elif begun and size < MAX_BYTES:
             parts.append(line[1:] if line.startswith(b">From ") else line)
             size += len(line)
-        blank, whole = not line.strip(), line.endswith(b"\n")
-    if parts:
-        yield begun, b"".join(parts)
+        whole = line.endswith(b"\n")
+    if b"".join(parts).strip():
+        yield begun, came, b"".join(parts)
 
 
 def _header(mail: EmailMessage, name: str) -> str:
-    """Return a header as text; empty where it is missing or cannot be read."""
+    """Return a header as text, as it stands in the file where it cannot be read; empty where it is
+    missing."""
     try:
-        return " ".join(str(mail.get(name, "")).split())
-    except (ValueError, LookupError, AttributeError, IndexError, TypeError):
-        return ""  # `email` fails on some malformed headers: bpo-30681 and others
+        found = str(mail.get(name, ""))
+    except (ValueError, LookupError, AttributeError, TypeError):
+        found = ""  # `email` fails on some malformed headers: bpo-30681 and others
+    raw = (str(value) for one, value in mail.raw_items() if one.casefold() == name.casefold())
+    return " ".join((found.strip() or next(raw, "")).split())
 
 
 def _ids(mail: EmailMessage, name: str) -> tuple[str, ...]:
     return tuple(_ID.findall(_header(mail, name)))
 
 
-def _date(mail: EmailMessage) -> datetime | None:
+def _date(written: str) -> datetime | None:
     try:
-        return parsedate_to_datetime(_header(mail, "Date"))
+        return parsedate_to_datetime(written)
     except (ValueError, TypeError, IndexError):
         return None
 
 
-def _text(mail: EmailMessage) -> str:
+@dataclass(slots=True)
+class _Parts:
+    """What the parts of a mail say."""
+
+    text: str = ""
+    unread: list[str] = field(default_factory=list)
+    """What cannot be read, and why."""
+
+
+def _parts(mail: EmailMessage) -> _Parts:
+    """Return the text of a mail, which may stand before and behind a picture; of the same text in several
+    forms the plain one, unless it is blank. What is attached, as another mail is, counts for nothing."""
+    found = _Parts()
+    kind = mail.get_content_type()
+    if mail.is_attachment() or mail.get_content_maintype() == "message":
+        return found
+    if mail.is_multipart():
+        below = [_parts(one) for one in mail.iter_parts() if isinstance(one, EmailMessage)]
+        if kind == "multipart/alternative":
+            below = [one for one in below if _is_shown(one.text)][:1] or below[:1]
+        found.text = "\n".join(one.text for one in below)
+        found.unread = [why for one in below for why in one.unread]
+    elif kind in ("text/plain", "text/html") or mail.get_content_maintype() == "multipart":
+        data = mail.get_payload(decode=True)
+        text = _decoded(data if isinstance(data, bytes) else b"", mail, found.unread)
+        found.text = text_of(text, _QUOTATIONS) if kind == "text/html" else text
+    elif mail.get_content_maintype() == "text" and not mail.get_filename():
+        found.unread.append(f"a part of it is {kind}")
+    return found
+
+
+def _is_shown(text: str) -> bool:
+    """Return whether a text has more than blanks, also those without width."""
+    return any(unicodedata.category(one)[0] not in "ZC" for one in text)
+
+
+def _decoded(data: bytes, part: EmailMessage, unread: list[str]) -> str:
+    """Return the text of a part: in the charset that it names, else in that of its bytes."""
+    charset = part.get_content_charset() or "us-ascii"
+    with suppress(LookupError, UnicodeError):
+        return data.decode(charset)
     try:
-        body = mail.get_body(preferencelist=("plain", "html"))
-        found = "" if body is None else body.get_content()
-    except (LookupError, ValueError, KeyError, AttributeError):  # an unknown charset, say
+        text = decoded(data, "its text")
+    except ImportFormatError:
+        unread.append(f"its text is in no known charset ({charset!r})")
         return ""
-    if not isinstance(found, str):
-        return ""
-    if body is not None and body.get_content_type() == "text/html":
-        found = _shown(found)
-    found = found.replace("\r\n", "\n")
+    if "\ufffd" in text:
+        unread.append(f"some letters of its text ({charset!r})")
+    return text
+
+
+def _said(text: str) -> str:
+    """Return what a writer says beside what was copied."""
+    text = text.replace("\r\n", "\n")
     for another in (_copied(), _INTRODUCES_LONG, _INTRODUCES, _QUOTED, _SIGNATURE):
-        found = another.sub("", found)
-    return re.sub(r"\n{3,}", "\n\n", found).strip()
-
-
-class _Shown(HTMLParser):
-    """Collects the text that a page shows."""
-
-    HIDDEN: Final = frozenset({"style", "script", "head", "title", "blockquote"})
-    BREAKS: Final = frozenset({"p", "br", "div", "tr", "li", "h1", "h2", "h3"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._hidden += tag in self.HIDDEN
-        if tag in self.BREAKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in self.HIDDEN and self._hidden > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data)
-
-
-def _shown(page: str) -> str:
-    parser = _Shown()
-    parser.feed(page)
-    lines = (" ".join(line.split()) for line in "".join(parser.parts).splitlines())
-    return "\n".join(lines)
+        text = another.sub("", text)
+    text = re.sub(r"\n{3,}", "\n\n", text).strip()
+    return text if _is_shown(text) else ""

@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langmemory.context import is_injected
 from langmemory.errors import ImportFormatError
 from langmemory.timestamps import moment
+from langmemory.values import whole_characters
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -47,6 +48,8 @@ class ImportedMessage:
     """Who said it, as displayed."""
     injected: bool = False
     """Whether a program put it there, such as a summary of the conversation."""
+    unread: str = ""
+    """What of it cannot be read, and why."""
 
     @property
     def spoken(self) -> bool:
@@ -75,6 +78,7 @@ class MessageReader:
         at: object = None,
         name: object = None,
         injected: bool = False,
+        unread: str = "",
     ) -> ImportedMessage:
         """Build the message found at `where` ("line 3"); raises `ImportFormatError` naming it."""
         known_role = ROLES.get(role) if isinstance(role, str) else None
@@ -85,17 +89,18 @@ class MessageReader:
         if text is None:
             kind = type(content).__name__
             raise self.error(where, f"content is {kind}; expected text or a list of content blocks")
-        text, thread = _whole(text), _whole(thread)
+        text, thread = whole_characters(text), whole_characters(thread)
         position = self.positions[thread]
         self.positions[thread] += 1
         return ImportedMessage(
             role=known_role,
             content=text,
             thread=thread,
-            id=_whole(str(id)) if id else stable_id(thread, position, known_role, text),
+            id=whole_characters(str(id)) if id else stable_id(thread, position, known_role, text),
             at=self._time(where, at),
-            name=_whole(name) if isinstance(name, str) and name else None,
+            name=whole_characters(name) if isinstance(name, str) and name else None,
             injected=injected,
+            unread=unread and f"{where}: {unread}",
         )
 
     def dumped(
@@ -176,11 +181,6 @@ def _injected(role: object, text: str | None, fields: Mapping[str, Any]) -> bool
     }
     kind = AIMessage if role in ("ai", "assistant") else HumanMessage
     return is_injected(kind(text or "", **marks))
-
-
-def _whole(text: str) -> str:
-    """The text with U+FFFD for each half of a character: some clients cut emoji in two."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def stable_id(thread: str, position: int, role: str, content: str) -> str:

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -27,8 +28,8 @@ _SYSTEM: Final = "\u200e"
 """Begins what an iPhone's export says itself."""
 _NOTICE: Final = re.compile(r"<[^<>\n ]+(?: [^<>\n ]+)+>")
 """What stands in the place of a picture, in any language of the phone: ``<Médias omis>``."""
-_NO_NAME: Final = re.compile('["“”„«»\n]')
-"""What no name of a person has; a message of the application that quotes a text may have ``: `` in it."""
+_QUOTES: Final = re.compile('["“”„«»]')
+_TIME: Final = re.compile(r"\b\d{1,2}$")
 LOOKED_AT: Final = 20_000
 """Lines from which the order of day and month is told."""
 
@@ -63,23 +64,20 @@ def read_whatsapp(file: BinaryIO) -> Iterator[ImportedMessage]:
         ImportFormatError: Whether the day or the month comes first cannot be told, or a date is none.
     """
     reader, known = MessageReader(file=file.name), Counter[str]()
-    order = _order(file)
+    heads = _heads(file)
+    order, names = _order(heads), Counter(_before_colon(one["rest"]) for one in heads)
     thread = Path(file.name).stem
-    begun: tuple[int, re.Match[str], bool] | None = None
-    more: list[str] = []
+    begun: tuple[int, re.Match[str]] | None = None
+    lines: list[str] = []
     for number, line in _lines(file):
-        clean = _clean(line)
-        match = _head().match(clean)
-        if match is None:
+        match = _head().match(_clean(line))
+        if match is not None:
             if begun is not None:
-                more.append(clean)
-            continue
-        if begun is not None:
-            yield _message(reader, known, *begun, more, order, thread)
-        _, _, content = line.partition(": ")
-        begun, more = (number, match, _SPACES.sub(" ", content).startswith(_SYSTEM)), []
+                yield _message(reader, known, *begun, lines, order, names, thread)
+            begun, lines = (number, match), []
+        lines.append(line)
     if begun is not None:
-        yield _message(reader, known, *begun, more, order, thread)
+        yield _message(reader, known, *begun, lines, order, names, thread)
 
 
 def _message(
@@ -87,16 +85,16 @@ def _message(
     known: Counter[str],
     number: int,
     head: re.Match[str],
-    by_system: bool,
-    more: list[str],
+    lines: list[str],
     order: Order,
+    names: Mapping[str, int],
     thread: str,
 ) -> ImportedMessage:
-    name, colon, text = head["rest"].partition(": ")
-    if not colon:
-        name, colon, text = head["rest"].partition("：")
-    spoken = bool(colon) and not _NO_NAME.search(name) and not by_system
-    content = _without_marks("\n".join([text, *more]).strip()) if spoken else ""
+    name, colon = _speaker(head["rest"], names)
+    before = head.string[: head.start("rest")] + name + colon
+    # As in the file, with the marks of direction, of which the head has none.
+    text = lines[0].split(colon[0], before.count(colon[0]))[-1].strip(" ") if colon else ""
+    content = _said([text, *lines[1:]]) if colon else ""
     where, at = f"line {number}", _time(reader, f"line {number}", head, order)
     # An export has the newest messages alone, so that the next one begins elsewhere: a message is known by
     # its words, not by its place.
@@ -104,29 +102,97 @@ def _message(
     known[identity] += 1
     return reader.message(
         where=where,
-        role="user" if spoken else "system",
+        role="user" if colon else "system",
         content=content,
         thread=thread,
         id=stable_id(thread, known[identity], "user", identity),
         at=at,
-        name=name.strip() if spoken else None,
+        name=name.strip() if colon else None,
     )
 
 
-def _without_marks(text: str) -> str:
-    """Return what somebody said; nothing where it was a picture, or deleted."""
+def _before_colon(rest: str) -> str:
+    name, colon, _ = rest.partition(":")
+    return name if colon else ""
+
+
+def _speaker(rest: str, names: Mapping[str, int]) -> tuple[str, str]:
+    """Return who said a line, and what stands behind the name; nothing where the application itself says it.
+
+    Args:
+        rest: What stands behind the time.
+        names: How many lines have a text before a colon.
+    """
+    often = (":",) if names[_before_colon(rest)] > 1 else ()
+    for colon in (*often, ": ", "：", ":"):
+        name, found, text = rest.partition(colon)
+        is_time = (
+            not text.startswith(" ") and colon == ":" and (_TIME.search(name) or text[:2] == "//")
+        )
+        if found and not is_time and (names[name] > 1 or _is_closed(name)):
+            return name, colon
+    return "", ""
+
+
+def _is_closed(name: str) -> bool:
+    """Return whether quotation marks are in pairs: what the application says may quote a text with a
+    colon."""
+    return len(_QUOTES.findall(name)) % 2 == 0
+
+
+def _said(lines: list[str]) -> str:
+    """Return what somebody said; nothing where it was a picture without a caption, or deleted. What the
+    application adds has a mark, or stands on the first or last line: elsewhere somebody said so."""
+    first, *others = lines
+    marked = _SPACES.sub(" ", first)
+    kept = "" if marked.startswith(_SYSTEM) or _is_added(_clean(first)) else _without_file(first)
+    if others and _is_added(_clean(others[-1])):
+        others.pop()
+    text = "\n".join(_clean(_own_words().sub("", one)) for one in (kept, *others)).strip()
+    return _edited().sub("", text).strip()
+
+
+def _is_added(line: str) -> bool:
+    plain = line.casefold().strip().rstrip(".")
+    return plain in import_words().omitted or _NOTICE.fullmatch(plain) is not None
+
+
+def _without_file(line: str) -> str:
+    """Return a first line without the name of a file that was sent."""
+    return "" if _attached(import_words().attached).fullmatch(_clean(line).strip()) else line
+
+
+@cache
+def _attached(marks: tuple[str, ...]) -> re.Pattern[str]:
+    behind = _any(one for one in marks if not one.startswith("<"))
+    return re.compile(rf"[^\n]+\.\w{{1,5}} {behind}", re.IGNORECASE)
+
+
+def _own_words() -> re.Pattern[str]:
+    """Return what stands in the place of a picture, behind a caption."""
     words = import_words()
-    plain = text.casefold().strip().rstrip(".")
-    if (
-        plain in words.omitted
-        or _NOTICE.fullmatch(plain)
-        or any(one in plain for one in words.attached)
-    ):
-        return ""
-    for one in words.edited:
-        if plain.endswith(one):
-            return text[: text.casefold().rindex(one)].strip()
-    return text
+    return _beside(words.attached, tuple(sorted(words.omitted)))
+
+
+@cache
+def _beside(attached: tuple[str, ...], omitted: tuple[str, ...]) -> re.Pattern[str]:
+    begin = _any(one for one in attached if one.startswith("<"))
+    return re.compile(
+        rf"[{_SYSTEM} ]*{begin}[^<>\n]*>|{_SYSTEM} *{_any(omitted)}\.? *$", re.IGNORECASE
+    )
+
+
+def _edited() -> re.Pattern[str]:
+    return _ends_in(import_words().edited)
+
+
+@cache
+def _ends_in(marks: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"{_any(marks)}\.?\s*\Z", re.IGNORECASE)
+
+
+def _any(texts: Iterable[str]) -> str:
+    return f"(?:{'|'.join(re.escape(one) for one in texts) or '(?!)'})"
 
 
 def _time(reader: MessageReader, where: str, head: re.Match[str], order: Order) -> datetime:
@@ -152,18 +218,19 @@ def _parts(head: re.Match[str], order: Order) -> tuple[int, int, int]:
     return day, month, year + 2000 if year < 100 else year
 
 
-def _order(file: BinaryIO) -> Order:
-    """Return which of the numbers of a date is the day: one above 12 tells, else what keeps the messages in
-    order, else the sign between them and the clock of twelve hours."""
-    heads = []
-    for number, line in _lines(file):
-        if number > LOOKED_AT:
-            break
-        if (match := _head().match(_clean(line))) is not None:
-            heads.append(match)
+def _heads(file: BinaryIO) -> list[re.Match[str]]:
+    """Return what begins the first messages, and leave the file at its beginning."""
+    lines = itertools.islice(_lines(file), LOOKED_AT)
+    heads = [match for _, line in lines if (match := _head().match(_clean(line))) is not None]
     file.seek(0)
     if not heads:
         raise ImportFormatError(f"{file.name}: no line has a date as WhatsApp writes it.")
+    return heads
+
+
+def _order(heads: Sequence[re.Match[str]]) -> Order:
+    """Return which of the numbers of a date is the day: one above 12 tells, else what keeps the messages in
+    order, else the sign between them and the clock of twelve hours."""
     if len(heads[0]["a"]) == 4:
         return "ymd"
     if any(int(one["a"]) > 12 for one in heads):

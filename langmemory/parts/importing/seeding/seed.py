@@ -147,6 +147,8 @@ class _Run:
                 continue
             self.report.messages += done.added
             self.report.known += done.known
+            if done.unread:
+                self.report.failed[name] = "; ".join(done.unread)
 
     def _named(self, above: str) -> Callable[[str], str]:
         """Return what gives a thread the name of its file's folder, since two chats may be called alike,
