@@ -16,6 +16,7 @@ from langmemory.parts.importing.seeding.git_history import Subjects, names, says
 from langmemory.parts.importing.seeding.notes import notes_of
 from langmemory.stores import MemoryStore
 from tests.places import address
+from tests.tables import tables
 
 PLACE = ("memories", "me")
 
@@ -394,6 +395,19 @@ def test_notes_are_paragraphs_and_items(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [f"{one['at']:%d}" for one in notes] == ["03", "03", "03", "04", "04"]
     assert " ".join(one["content"] for one in notes[3:]) == f"Run: {long.strip()}"
+
+
+@pytest.mark.parametrize(("text", "said", "unread"), [one[1:] for one in tables(__file__)["notes"]])
+def test_of_odd_notes_nothing_is_lost(
+    tmp_path: Path, text: str, said: list[tuple[str, str]], unread: list[str]
+) -> None:
+    """Odd fences, rules, headings, comments and pictures: what somebody said is a note of its day, and what
+    is none is told."""
+    path, left_out = tmp_path / "2026-01-01.md", list[str]()
+    path.write_bytes(text.encode())
+    found = notes_of(path, left_out)
+    assert [(f"{one['at']:%m-%d}", one["content"]) for one in found] == list(said)
+    assert left_out == list(unread)
 
 
 def test_notes_and_chats_that_were_changed_add_what_is_new(tmp_path: Path) -> None:

@@ -198,14 +198,25 @@ def _add_conversation(plan: SeedPlan, name: str, format: Format, paths: tuple[st
 
 
 def _add_notes(plan: SeedPlan, name: str) -> None:
+    unread = list[str]()
     try:
-        count = len(notes_of(plan.root / name))
+        count = len(notes_of(plan.root / name, unread))
     except (ImportFormatError, OSError) as error:
         plan.failed[name] = files.reason(error)
         return
+    pieces = f"{count_noun(len(unread), 'piece')} of code, table or picture"
+    if unread and not count:
+        plan.left_out[name] = f"it has {pieces}, and no notes"
     if count:
         plan.sources.append(
-            SeedSource(kind="notes", path=name, count=count, unit="note", files=(name,))
+            SeedSource(
+                kind="notes",
+                path=name,
+                count=count,
+                unit="note",
+                files=(name,),
+                note=f"{pieces} left out" if unread else "",
+            )
         )
 
 
