@@ -23,7 +23,12 @@ from langmemory.languages import detect_language
 from langmemory.operations.maintaining import Maintaining
 from langmemory.pluralize import count_noun
 from langmemory.ports.facts import digest
-from langmemory.projections.journal.memory_page import Edits, MemoryPageError, edits_of
+from langmemory.projections.journal.memory_page import (
+    Edits,
+    MemoryPageError,
+    core_digests,
+    edits_of,
+)
 from langmemory.projections.journal.memory_page import digest as line_digest
 from langmemory.stores import MemoryStore
 from langmemory.types import Applied, Memory, Namespace
@@ -166,6 +171,21 @@ def _changes(store: MemoryStore, edits: Edits, now: datetime) -> Iterator[Change
                 )  # fmt: skip
     for text in edits.added:
         yield _new_note(written.namespace, written.owner, text, now)
+    for text in edits.unread:
+        note = _new_note(written.namespace, written.owner, text, now)
+        yield note.model_copy(
+            update={
+                "facets": note.facets.model_copy(update={"status": "pending", "verified": None})
+            }
+        )
+        yield _edit_review(
+            written.namespace, note.key, text, f"In MEMORY.md stands {text!r}, which is no line of a list "
+            "and no paragraph. Is it to be remembered?",
+            {
+                "remember": (UpdateMemory(key=note.key, facets=note.facets, reason=note.reason),),
+                "archive": (SetStatus(key=note.key, status="archived", reason=note.reason),),
+            },
+        )  # fmt: skip
 
 
 def _edit_review(
@@ -230,9 +250,9 @@ def _core(store: MemoryStore, edits: Edits) -> Iterator[Change]:
             value={**item.value, "content": text, "version": version, "editor": "person"},
             reason="changed in MEMORY.md",
         )
-        if line_digest(said) == edits.written.core[label]:
+        if edits.written.core[label] in core_digests(said):
             yield change
-        elif line_digest(said) != line_digest(text):
+        elif core_digests(said)[0] != core_digests(text)[0]:
             yield _edit_review(
                 place, label, text, f"In MEMORY.md the block {label} was changed to {text!r}; by now it says "
                 f"{said!r}. Which one holds?",

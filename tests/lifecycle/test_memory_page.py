@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from langmemory.config import Config, JournalConfig
 from langmemory.maintenance.edits import take_edits
+from langmemory.ports.journal import RememberedRow
 from langmemory.projections.journal import memory_page
-from langmemory.projections.journal.memory_page import MemoryPageError, edits_of
+from langmemory.projections.journal.memory_page import MemoryPage, MemoryPageError, edits_of
 from langmemory.stores import MemoryStore
 from tests.lifecycle.answers import ILKA, TOLD
 from tests.lifecycle.test_consolidation import (
@@ -26,6 +28,7 @@ from tests.lifecycle.test_consolidation import (
 )
 from tests.places import address
 from tests.scripted import ScriptedModel
+from tests.tables import tables
 
 TEXTS = {one["id"]: one["text"] for one in TOLD["memories"]}
 
@@ -317,3 +320,57 @@ def test_the_command_takes_edits_up(store: MemoryStore, folder: Path, tmp_path: 
     found = CliRunner().invoke(app, [*command, "--take-edits", "--json"])
     assert found.exit_code == 0, found.output
     assert len(json.loads(found.stdout)["lines"]) == 1
+
+
+WRITTEN = MemoryPage(
+    namespace=ILKA,
+    owner=None,
+    core={"human": "Wants short answers:\n  no greeting, no summary"},
+    rows=[
+        RememberedRow(key=key, text=text, statement="fact", owner=None, privacy="shared")
+        for key, text in (
+            ("A", "Ilka works at Corvane Instruments as a lens grinder."),
+            ("B", "Ilka takes the train to Ghent at 8:10."),
+        )
+    ],
+)
+
+
+@pytest.mark.parametrize("case", tables(__file__)["edits"], ids=lambda case: case["name"])
+def test_nothing_that_a_person_wrote_is_lost(case: dict[str, Any]) -> None:
+    """Lines are known however they are wrapped, listed or marked; new text is taken up, and what is no line
+    is told with its text."""
+    text = memory_page.render(WRITTEN, 2_000)
+    ids = {key: name for name, (key, _) in memory_page.written_of(text).lines.items()}
+    head, facts = text.split("\n", 2)[:2], text.index("<!-- written")
+    edited = case["page"].lstrip("\n").replace("^A", f"^{ids['A']}").replace("^B", f"^{ids['B']}")
+    has_head = "{mark}" in edited
+    edited = edited.replace("{mark}", head[1]) if has_head else "\n".join([*head, edited])
+    found = edits_of(f"{edited}\n{text[facts:]}")
+    assert (found.changed, sorted(found.removed), found.added, found.unread) == (
+        case.get("changed", {}), list(case.get("removed", ())), list(case.get("added", ())),
+        list(case.get("unread", ())),
+    )  # fmt: skip
+    assert found.core == ({"human": case["core"]} if "core" in case else {})
+
+
+def test_what_is_not_understood_is_asked_with_its_text(store: MemoryStore, folder: Path) -> None:
+    """A table on a page becomes a review of its own, and leaves the page when memory holds it; forgetting
+    takes a wrapped line out whole."""
+    learn_ilka(store)
+    night(store)
+    table = "| Key | Place |\n| --- | --- |\n| cellar | at Bo's |"
+    edit(page(folder), ("## Facts", f"{table}\n\n## Facts"))
+    take(store, folder)
+    assert "at Bo's" not in page(folder).read_text("utf-8")
+    [review] = [one for one in store.changes.reviews(ILKA) if one.about == "edit"]
+    assert "at Bo's" in review.question
+    store.changes.decide(review.id, "remember")
+    memory = store.admin.memory(ILKA, review.memories[0])
+    assert memory is not None
+    assert (memory.status, memory.value["text"]) == ("active", table)
+    night(store)
+    [text] = [one for one in TEXTS.values() if "lens grinder" in one]
+    edit(page(folder), (text, text.replace(" as ", "\n  as ")))
+    store.forget(ILKA, everything=True)
+    assert list(folder.rglob("*")) == []

@@ -228,10 +228,7 @@ def is_edited(file: Path) -> bool:
 
 
 def _is_ours(file: Path) -> bool:
-    return file.is_file() and _text(file).splitlines()[1:2] in (
-        [memory_page.MARK],
-        [MARK],
-    )
+    return file.is_file() and memory_page.is_memory_page(_text(file), (memory_page.MARK, MARK))
 
 
 def _text(file: Path) -> str:
