@@ -21,6 +21,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from langmemory.embeddings.local import LocalEmbedder, Vectors
+from langmemory.languages.writing import plain_width
 
 TokenIds = npt.NDArray[np.uint16]
 """uint16[n]: a text's tokens in order, without special and unknown ones."""
@@ -75,7 +76,8 @@ class StaticEmbedder(LocalEmbedder):
         """Token ids of each text, whole however long it is."""
         # The tokenizer refuses lone surrogates.
         batch = [
-            text if text.isascii() else text.encode("utf-8", "ignore").decode() for text in texts
+            text if text.isascii() else plain_width(text.encode("utf-8", "ignore").decode())
+            for text in texts
         ]
         split: list[TokenIds] = []
         for some in _together(batch):

@@ -47,6 +47,7 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")
 """As `_WORD`, of a folded text of ASCII."""
 _OTHER_FORMS = re.compile("[\ufb00-\ufb06\uff01-\uff9f]+")
 """Ligatures, letters of full and half width: other forms of what is written otherwise elsewhere."""
+_FULL_WIDTH = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+")
 # Soft hyphens and joiners; the vowel points of Hebrew, Arabic and Syriac, and the Arabic stretch.
 _UNREAD = re.compile(
     "[\u00ad\u200d\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f"
@@ -107,6 +108,11 @@ def _unified(text: str) -> str:
     text = unicodedata.normalize("NFC", text)  # some keyboards write "ü" as u and two dots
     text = _OTHER_FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
     return _UNREAD.sub("", text)
+
+
+def plain_width(text: str) -> str:
+    """The text with plain letters and digits in place of those of full width."""
+    return _FULL_WIDTH.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
 
 
 def compared(word: str) -> str:

@@ -35,6 +35,13 @@ def embedder() -> StaticEmbedder:
     return StaticEmbedder()
 
 
+def test_letters_of_full_width_mean_what_plain_ones_do() -> None:
+    """A text in letters and digits of full width has the vector of the plain text."""
+    wide, plain = "Ｒｏｏｍ １２ in ＯＳＡＫＡ、大阪", "Room 12 in OSAKA、大阪"
+    vectors = StaticEmbedder().embed_documents((wide, plain))
+    assert (vectors[0] == vectors[1]).all()
+
+
 def test_every_text_is_a_unit_row_and_no_content_is_zero(embedder: StaticEmbedder) -> None:
     """float32[n, 256], length 1; a text without a known word is the zero vector, not an error."""
     vectors = embedder.embed_documents(TEXTS + WITHOUT_CONTENT)
