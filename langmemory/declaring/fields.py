@@ -2,19 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from langmemory.labels import split
 from langmemory.wire import Deferred
+
+
+def without_nulls(model: type[BaseModel], given: Any) -> Any:
+    """Return arguments without the optional ones that are null and may not be: many a client writes so what
+    it leaves out."""
+    if not isinstance(given, Mapping):
+        return given
+    return {
+        name: value
+        for name, value in given.items()
+        if value is not None or name not in not_null(model)
+    }
+
+
+@cache
+def not_null(model: type[BaseModel]) -> frozenset[str]:
+    """Return the names of optional arguments that may not be null."""
+    return frozenset(
+        one.alias or name
+        for name, one in model.model_fields.items()
+        if not one.is_required() and not _takes_null(one.annotation)
+    )
+
+
+def _takes_null(kind: Any) -> bool:
+    return kind in (Any, None, type(None)) or any(
+        _takes_null(one)
+        for one in get_args(kind)
+        if get_origin(kind) in (Union, UnionType, Annotated)
+    )
 
 
 class Fields(Deferred):
     """The base of everything a request is made of: nothing unknown is let through."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absence(cls, given: Any) -> Any:
+        return without_nulls(cls, given)
 
 
 Label = Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^.\x00]+$")]

@@ -11,12 +11,14 @@ from importlib.resources import files
 from typing import Any, Final
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import JsonSchemaMode
+from pydantic.json_schema import JsonSchemaMode, JsonSchemaValue
+from pydantic_core.core_schema import ModelSchema
 from starlette import routing
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from langmemory import __version__
+from langmemory.declaring.fields import Fields, not_null
 from langmemory.errors import with_extra
 from langmemory.server.problems import MEDIA_TYPE, Problem, ProblemDetails
 from langmemory.server.routes import Route, Routes, Upload
@@ -194,6 +196,20 @@ def document(routes: tuple[Routes, ...]) -> Json:
 
 
 Wanted = tuple[Any, JsonSchemaMode]
+_ABOUT_FIELDS: Final = frozenset({"default", "description", "title"})
+
+
+class _SchemaOfBodies(SchemaOfFields):
+    """Says that a client may write null for what it leaves out."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        """Return the schema of a model."""
+        found, model = super().model_schema(schema), schema["cls"]
+        for name in not_null(model) if issubclass(model, Fields) else ():
+            one = found.get("properties", {}).get(name, {})
+            about = {word: one.pop(word) for word in _ABOUT_FIELDS & one.keys()}
+            found["properties"][name] = {"anyOf": [one, {"type": "null"}], **about}
+        return found
 
 
 def _schemas(routes: Iterable[Route]) -> tuple[dict[Wanted, Json], Json]:
@@ -207,7 +223,7 @@ def _schemas(routes: Iterable[Route]) -> tuple[dict[Wanted, Json], Json]:
     wanted = list(dict.fromkeys(wanted))
     inputs = [(one, mode, adapter(one)) for one, mode in wanted]
     found, definitions = TypeAdapter.json_schemas(
-        inputs, ref_template=REFERENCE, schema_generator=SchemaOfFields
+        inputs, ref_template=REFERENCE, schema_generator=_SchemaOfBodies
     )
     named = {_name(name): _named(_name(name), one) for name, one in definitions["$defs"].items()}
     return {(one, mode): _referring(found[one, mode]) for one, mode in wanted}, named

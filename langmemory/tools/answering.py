@@ -17,6 +17,7 @@ from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from langmemory.declaring.fields import without_nulls
 from langmemory.errors import (
     EntityNameError,
     InvalidFilterError,
@@ -46,6 +47,12 @@ class _MemoryTool(StructuredTool):
         return await super().arun(self._arguments(tool_input), *args, **kwargs)
 
     def _arguments(self, given: str | dict[str, Any]) -> dict[str, Any]:
+        schema, found = self.args_schema, self._read(given)
+        if isinstance(schema, type) and issubclass(schema, BaseModel):
+            return dict(without_nulls(schema, found))
+        return found
+
+    def _read(self, given: str | dict[str, Any]) -> dict[str, Any]:
         if not isinstance(given, str):
             return given
         try:

@@ -15,6 +15,8 @@ from tests.server.mcp_client import in_process, plain, text_of
 from langmemory.changes import AddMemory, ChangeSet, OpenReview, RemoveMemory  # isort: skip
 from langmemory.config import Config, RecallConfig  # isort: skip
 from langmemory.context.notes import note_id  # isort: skip
+from langmemory.declaring.fields import not_null, without_nulls  # isort: skip
+from langmemory.server.mcp.answering import all_tools  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 PLACE = ("memories", "maria")
@@ -59,6 +61,22 @@ async def test_a_token_to_read_sees_the_tools_that_read(store: MemoryStore) -> N
         assert listed == ["recall", "get_memory", "timeline", "search", "fetch"]
         assert "scope write" in await client.refused("remember", texts=["x"])
         assert "scope write" in await client.refused("forget", ids=["R:1a2b3c4d"])
+
+
+async def test_null_is_the_absence_of_an_optional_argument(store: MemoryStore) -> None:
+    """Of every tool: what a client that writes all arguments sends is taken as what one sends that leaves
+    them out."""
+    remember(store, *SAID)
+    async with in_process(store, token_of(store, None, PLACE)) as client:
+        for name, given in (
+            ("recall", {"query": "piano"}),
+            ("remember", {"texts": ["I play chess"]}),
+        ):
+            every = dict.fromkeys(all_tools()[name].arguments.model_fields)
+            assert not (await client.call(name, **{**every, **given})).get("isError"), name
+    for one in all_tools().values():
+        given = dict.fromkeys(not_null(one.arguments))
+        assert without_nulls(one.arguments, given) == {}
 
 
 @pytest.mark.parametrize("viewer", [None, "maria", "ben"])

@@ -10,6 +10,7 @@ from langchain_core.tools import ToolException
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
+from langmemory.declaring.fields import without_nulls
 from langmemory.documents.project import namespace_of
 from langmemory.nodes.core_memory import CoreMemory, labels_in, render_core
 from langmemory.server.access import Access
@@ -62,7 +63,7 @@ async def _called(turn: Turn, name: str, arguments: Json) -> Json:
     try:
         turn.access.grant.check_scope(tool.scope)
         try:
-            given = tool.arguments.model_validate(arguments)
+            given = tool.arguments.model_validate(without_nulls(tool.arguments, arguments))
         except ValidationError as error:
             raise invalid("arguments", error) from None
         text, value = await tool.work(turn, given)
