@@ -85,14 +85,18 @@ BUILT_IN: Final = (
         name="langmem",
         exports={
             "langmemory.parts.langmem": (
-                "create_memory_manager", "create_memory_searcher", "create_memory_store_manager",
-                "create_thread_extractor",
+                "ExtractedMemory", "MemoryManager", "MemoryPhase", "MemoryStoreManager",
+                "create_memory_manager", "create_memory_searcher",
+                "create_memory_store_manager", "create_thread_extractor",
             ),
             "langmemory.parts.langmem.prompts": (
-                "Prompt", "create_multi_prompt_optimizer", "create_prompt_optimizer",
+                "AnnotatedTrajectory", "MultiPromptOptimizerInput", "OptimizerInput", "Prompt",
+                "create_multi_prompt_optimizer", "create_prompt_optimizer",
             ),
             "langmemory.parts.langmem.short_term": (
-                "RunningSummary", "SummarizationNode", "SummarizationResult", "asummarize_messages",
+                "DEFAULT_EXISTING_SUMMARY_PROMPT", "DEFAULT_FINAL_SUMMARY_PROMPT",
+                "DEFAULT_INITIAL_SUMMARY_PROMPT", "RunningSummary", "SummarizationNode",
+                "SummarizationResult", "TokenCounter", "asummarize_messages",
                 "summarize_messages",
             ),
         },

@@ -32,7 +32,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "remote"}),
     frozenset({"graphs", "deepagents"}),
     frozenset({"cli", "server", "templates"}),
-    frozenset({"parts", "short_term"}),
+    frozenset({"parts"}),
+    frozenset({"short_term", "knowledge", "prompts"}),
     frozenset({"__main__"}),
 )
 """A part may import from parts of lower layers only, and from none beside it, but for `BESIDE`."""

@@ -36,6 +36,27 @@ def test_the_command_evaluates_the_sample_and_writes_json(tmp_path: Path) -> Non
     assert "Ablation: balanced without" in result.output
 
 
+def test_a_preset_of_the_configuration_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its name, with what it changes, also with its stages off; and an own form of a built-in one."""
+    config = tmp_path / "memory.json"
+    presets = {"narrow": {"depth": 1, "second_look": 0}, "fast": {"depth": 3}}
+    config.write_text(json.dumps({"recall": {"presets": presets}}))
+    monkeypatch.setenv("LANGMEMORY_CONFIG", str(config))
+    out = tmp_path / "out.json"
+    result = _run(
+        *("--system", "langmemory", "--preset", "narrow", "--preset", "fast", "--ablate"),
+        *("--json", str(out)),
+    )
+    assert result.exit_code == 0, result.output
+    report = json.loads(out.read_text())
+    assert [one["name"] for one in report["systems"]] == ["narrow", "fast"]
+    stages = {one["name"] for one in report["ablations"]}
+    assert "keyword" in stages
+    assert "second_look" not in stages
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from typing import Any
@@ -153,6 +154,40 @@ async def test_search_answers_the_same_items() -> None:
     call = {"type": "tool_call", "id": "1", "name": "search_memory", "args": {"query": "fact"}}
     message = both.invoke(call, CONFIG)
     assert [item.key for item in message.artifact] == ["k0", "k1", "k2", "k3", "k4"]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "knowledge", "knowledge.extraction", "knowledge.tools", "prompts", "prompts.optimization",
+        "prompts.types", "reflection", "short_term", "short_term.summarization",
+    ],
+)  # fmt: skip
+def test_a_module_of_langmem_is_found_by_the_swap_of_the_name(module: str) -> None:
+    """What LangMem offers under a path is there under ours."""
+    theirs = importlib.import_module(f"langmem.{module}")
+    ours = importlib.import_module(f"langmemory.{module}")
+    own = (
+        name
+        for name, one in vars(theirs).items()
+        if getattr(one, "__module__", "") == theirs.__name__
+    )
+    names = getattr(theirs, "__all__", None) or {*own} - {"PreprocessedMessages"}
+    assert [name for name in names if not name.startswith("_") and not hasattr(ours, name)] == []
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_null_is_the_absence_of_an_optional_argument(asynchronous: bool) -> None:
+    """Models write null for what they leave out."""
+    store = InMemoryStore()
+    manage = create_manage_memory_tool(NAMESPACE, store=store)
+    search = create_search_memory_tool(NAMESPACE, store=store)
+    asked: dict[str, Any] = {"query": "tea", "limit": None, "offset": None, "filter": None}
+    saved: dict[str, Any] = {"content": "likes tea", "action": None, "id": None}
+    for tool, given in ((manage, saved), (search, asked), (search, json.dumps(asked))):
+        found = await tool.ainvoke(given, CONFIG) if asynchronous else tool.invoke(given, CONFIG)
+        assert "not valid" not in found
+    assert "likes tea" in found
 
 
 def test_no_action_is_an_error_when_the_tool_is_made() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from langmemory.config import Config
 from langmemory.embeddings.static import StaticEmbedder
 from langmemory.errors import ConfigError
 from langmemory.parts.evals.corpus import CorpusKind
@@ -18,7 +19,7 @@ from langmemory.parts.evals.systems import (
     in_memory_store,
     sqlite_store,
 )
-from langmemory.recall.presets import PRESETS, Preset
+from langmemory.recall.presets import Preset, find_preset
 from langmemory.types import Granularity
 
 OFF: Mapping[str, Any] = {
@@ -77,6 +78,7 @@ def named_systems(
     presets: Sequence[str] = ("balanced",),
     kind: CorpusKind = "dialogue",
     granularity: Granularity = "turn",
+    config: Config | None = None,
 ) -> dict[str, SystemFactory]:
     """Factories by the name a report shows.
 
@@ -88,18 +90,18 @@ def named_systems(
         presets: of langmemory's recall.
         kind: what the corpus is made of.
         granularity: what langmemory's recall ranks.
+        config: has further presets, and changes of those that are built in.
 
     Raises:
         ConfigError: there is no system or preset of that name.
     """
-    for preset in presets:
-        _known(preset)
+    given = [find_preset(name, config or Config()) for name in presets]
     ours = partial(MemorySystem, kind=kind, granularity=granularity)
     embeddings = StaticEmbedder().embeddings
     known: Mapping[str, Mapping[str, Callable[[], System]]] = {
-        "langmemory": {preset: partial(ours, preset=preset) for preset in presets},
-        "facts": {"with facts": partial(_with_facts, kind, granularity, presets[0])},
-        "no-embedder": {"no embedder": partial(ours, preset=presets[0], mode="keyword")},
+        "langmemory": {preset.name: partial(ours, preset=preset) for preset in given},
+        "facts": {"with facts": partial(_with_facts, kind, granularity, given[0])},
+        "no-embedder": {"no embedder": partial(ours, preset=given[0], mode="keyword")},
         "search": {"store.search": partial(ours, door="search")},
         "keyword": {"keyword arm": partial(ours, door="search", mode="keyword")},
         "semantic": {"semantic arm": partial(ours, door="search", mode="semantic")},
@@ -117,25 +119,21 @@ def ablations(
     *,
     kind: CorpusKind = "dialogue",
     granularity: Granularity = "turn",
+    config: Config | None = None,
 ) -> dict[str, SystemFactory]:
     """A preset with each of its stages switched off in turn, by the stage's name."""
+    whole = find_preset(preset, config or Config())
     return {
         stage: partial(
-            MemorySystem, kind=kind, preset=preset, granularity=granularity, overrides=changes
+            MemorySystem, kind=kind, preset=whole, granularity=granularity, overrides=changes
         )
-        for stage, changes in switches(_known(preset)).items()
+        for stage, changes in switches(whole).items()
     }
 
 
-def _with_facts(kind: CorpusKind, granularity: Granularity, preset: str) -> System:
+def _with_facts(kind: CorpusKind, granularity: Granularity, preset: Preset) -> System:
     if kind == "documents":
         raise SystemUnavailableError("documents are not reflected")
     from langmemory.parts.evals.ours import FactsSystem
 
     return FactsSystem(kind=kind, granularity=granularity, preset=preset)
-
-
-def _known(preset: str) -> Preset:
-    if preset not in PRESETS:
-        raise ConfigError(f"No recall preset called {preset!r}. There are {', '.join(PRESETS)}.")
-    return PRESETS[preset]

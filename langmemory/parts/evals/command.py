@@ -60,7 +60,8 @@ def eval_command(
     preset: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Recall preset of langmemory; repeatable. Default: balanced."
+            metavar="NAME",
+            help="Recall preset, built in or of the configuration; repeatable. Default: balanced.",
         ),
     ] = None,
     granularity: Annotated[
@@ -104,6 +105,7 @@ def eval_command(
     import json
 
     from langmemory.cli.screen import Screen
+    from langmemory.config import load_config
     from langmemory.parts.evals import (
         SAMPLE,
         ablations,
@@ -132,11 +134,12 @@ def eval_command(
     try:
         if split is not None:
             corpus = corpus.with_tuning([] if split == "none" else split.split(","))
+        config = load_config()
         compared = named_systems(
-            names, presets=presets, kind=corpus.kind, granularity=granularity.value
+            names, presets=presets, kind=corpus.kind, granularity=granularity.value, config=config
         )
         switched_off = (
-            ablations(presets[0], kind=corpus.kind, granularity=granularity.value)
+            ablations(presets[0], kind=corpus.kind, granularity=granularity.value, config=config)
             if ablate
             else None
         )

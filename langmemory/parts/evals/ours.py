@@ -32,6 +32,7 @@ from langmemory.nodes import RecallNode
 from langmemory.operations.gathering import Gathering
 from langmemory.parts.evals.corpus import Conversation, CorpusKind, Question, Session, Turn
 from langmemory.parts.evals.systems import Block, SearchHit, TurnKeys, with_speaker
+from langmemory.recall.presets import PRESETS, Preset
 from langmemory.recall_options import RecallOptions
 from langmemory.stores import MemoryStore
 from langmemory.types import Granularity, Namespace, Recall, RecallResult, SearchMode
@@ -46,7 +47,7 @@ class MemorySystem:
 
     Args:
         kind: what the corpus is made of.
-        preset: name of the recall preset.
+        preset: the recall preset, or the name of one that is built in.
         overrides: preset options to change, by name.
         door: `recall` (default), or `search` as any LangGraph store has it, which takes no preset.
         granularity: what `recall` ranks; sessions are represented by their best turn.
@@ -58,7 +59,7 @@ class MemorySystem:
         self,
         *,
         kind: CorpusKind = "dialogue",
-        preset: str = "balanced",
+        preset: str | Preset = "balanced",
         overrides: Mapping[str, Any] | None = None,
         door: Literal["recall", "search"] = "recall",
         granularity: Granularity = "turn",
@@ -66,7 +67,9 @@ class MemorySystem:
         embed: Any = None,
     ) -> None:
         self._kind = kind
-        self._preset = preset
+        whole = PRESETS[preset] if isinstance(preset, str) else preset
+        whole = Preset.from_mapping(overrides or {}, base=whole)
+        self._preset = whole.name
         self._door = door
         self._granularity = granularity
         self._keys = TurnKeys()
@@ -79,7 +82,7 @@ class MemorySystem:
             # When a copy in memory is ready is a matter of time, and an evaluation is not.
             database=EngineConfig(vector_copy_bytes=0, word_copy_bytes=0),
             search=SearchConfig(mode=mode),
-            recall=RecallConfig(presets={preset: dict(overrides)} if overrides else {}),
+            recall=RecallConfig(presets={whole.name: whole.model_dump(exclude={"name"})}),
         )
         self._store = _StoreWithDefaults(
             Path(folder) / "memory.db", index=_index(mode, embed), config=config

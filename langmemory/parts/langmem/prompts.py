@@ -1,6 +1,6 @@
 """Prompt optimizers, under LangMem's names: they are LangMem's own, where that package is installed.
 
-``from langmem.prompts import …`` becomes ``from langmemory.parts.langmem.prompts import …``.
+``from langmem.prompts import …`` becomes ``from langmemory.prompts import …``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langmem.prompts.optimization import create_multi_prompt_optimizer, create_prompt_optimizer
-    from langmem.prompts.types import AnnotatedTrajectory, Prompt
+    from langmem.prompts.types import (
+        AnnotatedTrajectory,
+        MultiPromptOptimizerInput,
+        OptimizerInput,
+        Prompt,
+    )
 
 __all__ = [
     "AnnotatedTrajectory",
+    "MultiPromptOptimizerInput",
+    "OptimizerInput",
     "Prompt",
     "create_multi_prompt_optimizer",
     "create_prompt_optimizer",

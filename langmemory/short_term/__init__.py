@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from langmemory.hooks import lazy
 
 if TYPE_CHECKING:
-    from langmemory.parts.langmem.short_term import (
-        RunningSummary,
+    from langmemory.context.summarization import RunningSummary, SummarizationResult
+    from langmemory.nodes.summarize import (
         SummarizationNode,
-        SummarizationResult,
         asummarize_messages,
         summarize_messages,
     )
