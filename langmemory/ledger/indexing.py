@@ -114,11 +114,12 @@ class Indexing:
         index: IndexFields = None,
         ttl_minutes: float | None = None,
         body_of: Callable[[str], str] | None = None,
+        new: bool = True,
     ) -> Write:
         """Check an item and find its texts.
 
         With ``body_of`` its readable text is embedded whatever the fields are, and that of it is the
-        keyword body.
+        keyword body. What is not ``new`` may hold infinite numbers, as values of earlier versions do.
 
         Raises:
             InvalidValueError: The value has no JSON form; nothing is written.
@@ -133,7 +134,7 @@ class Indexing:
                 f"index is {index!r:.80}; pass a list of paths, False for no index, or None."
             )
         as_it_is = check_keys(value)
-        json_text = to_json(value)
+        json_text = to_json(value, finite=new)
         plain = cast("dict[str, Any]", value)
         if not as_it_is:
             plain = from_json(json_text)
@@ -162,10 +163,19 @@ class Indexing:
         )  # fmt: skip
 
     def draft_turn(
-        self, namespace: Namespace, key: str, value: dict[str, Any], *, speaker: str, at: datetime
+        self,
+        namespace: Namespace,
+        key: str,
+        value: dict[str, Any],
+        *,
+        speaker: str,
+        at: datetime,
+        new: bool = True,
     ) -> Write:
         """Return a turn as an item: embedded as it was said, findable also by who and when."""
-        made = self.draft(namespace, key, value, body_of=lambda text: turn_body(speaker, at, text))
+        made = self.draft(
+            namespace, key, value, body_of=lambda text: turn_body(speaker, at, text), new=new
+        )
         made.facets = {"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)}
         return made
 
@@ -180,9 +190,10 @@ class Indexing:
         index, said_us = columns["index_fields"], columns["valid_at"]
         if columns["thread_id"] is not None and said_us is not None and index is None:
             at = by_clock(said_us, value.get("at"))
-            return self.draft_turn(namespace, key, value, speaker=columns["speaker"] or "", at=at)
+            speaker = columns["speaker"] or ""
+            return self.draft_turn(namespace, key, value, speaker=speaker, at=at, new=False)
         fields = None if index is None else json.loads(index)
-        return self.draft(namespace, key, value, index=fields)
+        return self.draft(namespace, key, value, index=fields, new=False)
 
     def _texts(self, value: dict[str, Any], text: str, index: IndexFields) -> tuple[str, ...]:
         if index is False or not self._embeds:

@@ -382,10 +382,8 @@ def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
     ranked = _ranked(items)
     words = set(_WORD.findall(request.query.casefold()))
     results, lowest = [], request.options.get("min_score")
-    for item in items:
-        memory = memory_of(item)
-        if not _admits(request, memory):
-            continue
+    found = [(item, memory) for item in items if _admits(request, memory := memory_of(item))]
+    for item, memory in found:
         score = item.score if ranked else _overlap(words, memory.text)
         if score is not None and isinstance(lowest, int | float) and score < lowest:
             continue
@@ -398,7 +396,7 @@ def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
         results=tuple(results[: request.options["limit"]]),
         trace=Trace(
             degraded=() if ranked else ("store has no vector index: ranked by shared words",),
-            candidates={"search": len(items)},
+            candidates={"search": len(found)},
         ),
     )
 

@@ -111,7 +111,8 @@ class Procedures:
             The procedure that holds now.
 
         Raises:
-            ConfigError: The task or a step is empty or too long, or there are no steps.
+            ConfigError: The task or a step is empty or too long, or there are no steps; or it is from a run,
+                and somebody deleted it.
             OwnershipError: It is another's.
         """
         if self._viewer is not None and owner not in (None, self._viewer):
@@ -127,7 +128,14 @@ class Procedures:
             source=one_of("source", source, Source), owner=owner,
             privacy=one_of("privacy", privacy, Privacy), evidence=_texts("evidence", evidence),
         )  # fmt: skip
-        return self.keep(namespace, [draft], reason=reason or f"how to: {draft.task}")[0]
+        reason = reason or f"how to: {draft.task}"
+        kept = self.keep(namespace, [draft], reason=reason, lenient=False)
+        if not kept:
+            raise ConfigError(
+                f"How to {draft.task!r} was deleted, and what a run did does not bring it back. Pass "
+                "source='person' to keep it anew."
+            )
+        return kept[0]
 
     aadd = twin(add)
 
@@ -139,9 +147,11 @@ class Procedures:
         reason: str,
         kind: RunKind = "correction",
         note: dict[str, Any] | None = None,
+        lenient: bool = True,
     ) -> list[Procedure]:
         """Keep several procedures in one run; see `add`. Return those that hold now. Of a draft from a run of
-        tools, what is another's stays as it is, and what a person deleted does not come back.
+        tools, what a person deleted does not come back; while it is ``lenient``, what is another's stays as
+        it is.
 
         Raises:
             OwnershipError: Another draft is about what is another's.
@@ -160,7 +170,7 @@ class Procedures:
                     draft, known, namespace, self._now(), is_free=_any if learned else is_free
                 )
                 if self._is_anothers(made.replaced or made.procedure):
-                    if learned:
+                    if learned and lenient:
                         continue
                     raise OwnershipError(
                         f"How to {draft.task!r} is another's to change. Ask them, or use the "

@@ -24,7 +24,6 @@ from langmemory import errors
 from langmemory.errors import (
     AccessError,
     ConfigError,
-    InvalidValueError,
     LangMemoryError,
     ServerError,
     ServerUnreachableError,
@@ -338,10 +337,7 @@ class Request:
             headers["Memory-Agent"] = json.dumps(agent)
         if body is not None:
             headers["Content-Type"] = "application/json"
-            text = to_json(body)
-            if "NaN" in text or "Infinity" in text:  # as a number, or within a text
-                json.loads(text, parse_constant=_no_number)
-            content = text.encode()
+            content = to_json(body, finite=True).encode()
         if writes and method == "POST":
             headers["Idempotency-Key"] = uuid4().hex
         sent = {"method": method, "url": path, "headers": headers, "content": content}
@@ -359,12 +355,6 @@ def part(text: str) -> str:
 def place(namespace: Namespace) -> str | None:
     """Return a namespace as parameters have it; None for the whole file."""
     return join_labels(namespace) if namespace else None
-
-
-def _no_number(word: str) -> None:
-    raise InvalidValueError(
-        f"The value holds the number {word}, for which JSON has no word. Send None or a text instead."
-    )
 
 
 def _parameters(query: Mapping[str, Any]) -> list[tuple[str, str]]:

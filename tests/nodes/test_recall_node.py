@@ -454,3 +454,23 @@ def test_a_plain_store_has_no_documents() -> None:
         ask(RecallNode(store=store, documents=("documents",)), "When does it open?")
     with pytest.raises(ConfigError, match="pass a namespace"):
         RecallNode(documents="documents")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_trace_counts_what_the_viewer_may_read(tmp_path: Path, plain: bool) -> None:
+    """How many private memories others have shows in no number."""
+    counted = []
+    for others in (0, 7):
+        with MemoryStore(tmp_path / f"{others}.db") as opened:
+            store: BaseStore = InMemoryStore() if plain else opened
+            for number in range(3):
+                store.put(("memories", "ana"), f"k{number}", {"text": f"The dog sleeps {number}"})
+            for number in range(others):
+                private = {"owner": "bo", "privacy": "private"}
+                store.put(
+                    ("memories", "ana"), f"p{number}", {"text": f"The dog {number}", **private}
+                )
+            node = RecallNode(("memories", "ana"), viewer="ana", store=store)
+            found = node.invoke({"messages": [HumanMessage("Where does the dog sleep?")]}, {})
+            counted.append(found["recall_trace"]["candidates"])
+    assert counted[0] == counted[1]

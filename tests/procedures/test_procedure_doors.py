@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from typer.testing import CliRunner
@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from langmemory import MemoryStore, RemoteMemoryStore
 from langmemory.cli.app import app
 from langmemory.errors import AccessError, ConfigError, OwnershipError
+from langmemory.procedures import Source
 from langmemory.server.app import create_app
 from langmemory.server.serving import serving
 from langmemory.tools import PROCEDURE_TOOLS, create_procedure_tools
@@ -104,9 +105,10 @@ def test_tokens_and_viewers_bound_the_api(store: MemoryStore) -> None:
             assert [one.procedure.key for one in room.recall("open the safe", HOME)] == [shared.key]
             with pytest.raises(ConfigError, match="no procedure"):
                 room.record_outcome(HOME, safe.key, "failed")
-            with pytest.raises(Exception, match="another's to change") as refused:
-                room.add(HOME, "open the door", ["kick it"])
-            assert isinstance(refused.value, AccessError | OwnershipError)
+            for source in get_args(Source):
+                with pytest.raises(Exception, match="another's to change") as refused:
+                    room.add(HOME, "open the door", ["kick it"], source=source)
+                assert isinstance(refused.value, AccessError | OwnershipError)
             assert room.add(HOME, "feed the cat", ["open the tin"]).owner == "bob"
         with RemoteMemoryStore(address, token=reader) as theirs:
             with pytest.raises(AccessError):

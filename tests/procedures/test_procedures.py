@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -14,7 +14,7 @@ from langmemory.context import disclose
 from langmemory.errors import ConfigError, OwnershipError
 from langmemory.formation.procedures import planning
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.procedures import Step
+from langmemory.procedures import Source, Step
 from tests.places import kept
 
 TEAM = ("team",)
@@ -134,13 +134,26 @@ def test_viewers_see_and_change_their_own(store: MemoryStore) -> None:
         bob.procedures.record_outcome(TEAM, mine.key, "failed")
     his = bob.procedures.add(TEAM, "open the safe", ["ask Ana"])
     assert his.key != mine.key
-    with pytest.raises(OwnershipError, match="another's to change"):
-        ana.procedures.add(TEAM, "open the safe", ["ask Bob"])
+    for source in get_args(Source):
+        for privacy in ("public", "shared"):
+            with pytest.raises(OwnershipError, match="another's to change"):
+                ana.procedures.add(
+                    TEAM, "open the safe", ["ask Bob"], source=source, privacy=privacy
+                )
     with pytest.raises(OwnershipError):
         ana.procedures.add(TEAM, "x", ["y"], owner="bob")
     ana.procedures.record_outcome(
         TEAM, his.key, "succeeded"
     )  # whoever may follow it may say how it went
+
+
+def test_what_a_run_did_does_not_bring_back_what_was_deleted(store: MemoryStore) -> None:
+    """Whoever adds it is told, and that a person may say it anew."""
+    kept = store.procedures.add(TEAM, "deploy", ["push"], source="run")
+    store.delete(TEAM, kept.key)
+    with pytest.raises(ConfigError, match="'deploy' was deleted"):
+        store.procedures.add(TEAM, "deploy", ["push"], source="run")
+    assert store.procedures.add(TEAM, "deploy", ["push"]).status == "active"
 
 
 def test_a_long_procedure_is_cut_between_steps(store: MemoryStore) -> None:

@@ -26,6 +26,7 @@ from langmemory.changes import (  # isort: skip
 from langmemory.context import note_id  # isort: skip
 from langmemory.messages import turn_key  # isort: skip
 from langmemory.server.mcp.tools import all_tools  # isort: skip
+from langmemory.server.openapi import BODIES  # isort: skip
 from langmemory.server.routes import PREFIX, Route  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.timestamps import EPOCH  # isort: skip
@@ -389,6 +390,83 @@ def of_route(route: Route, choice: random.Random) -> Asked:
     return Asked(sent=sent, door=route.name, text=str((sent, parts)))
 
 
+class Known:
+    """What answers have told so far, by the part of the API and the name of the field: ids, keys and labels
+    to ask about next."""
+
+    def __init__(self, **values: Any) -> None:
+        self._values: dict[str, list[Any]] = {name: [value] for name, value in values.items()}
+
+    def learn(self, answer: Any, part: str, name: str = "") -> None:
+        """Note the values of an answer."""
+        if isinstance(answer, Mapping):
+            for field_name, value in answer.items():
+                self.learn(value, part, field_name)
+        elif isinstance(answer, list):
+            for value in answer:
+                self.learn(value, part, name)
+        elif isinstance(answer, str | int) and not isinstance(answer, bool):
+            values = self._values.setdefault(f"{part}/{name}", [])
+            if answer not in values:
+                values.append(answer)
+
+    def guess(self, part: str, name: str, choice: random.Random) -> Any:
+        """Return a value for an argument: one that was told, or one of the pool; None where there is none."""
+        names = (name, f"{part}/{name}", *([f"{part}/id"] if name.endswith("id") else []))
+        told = [one for each in names for one in self._values.get(each, ())]
+        pool = POOL.get(name, ())
+        return choice.choice(
+            told if told and (not pool or choice.random() < 0.6) else pool or (None,)
+        )
+
+
+NAMESPACES: Final = (PLACE, PLACE, PLACE, ("documents",), ("team", "shop"))
+
+
+def part_of(route: Route) -> str:
+    """Return the first part of the path of a route."""
+    return route.path.split("/")[1]
+
+
+def of_known(route: Route, known: Known, choice: random.Random, rows: bytes) -> Asked:
+    """Return a request of a route that is likely to be answered: its example, or with what is known.
+
+    Args:
+        route: Of the API.
+        known: What answers have told.
+        choice: Of the values.
+        rows: An export, for routes that take rows.
+    """
+    parts: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
+    family = part_of(route)
+    for part, model in route.models.items():
+        example = BODIES.get(route.name, {}) if part == "body" else {}
+        for name, one in model.model_fields.items():
+            wanted = 1.0 if one.is_required() else 0.9 if name == "namespace" else 0.2
+            if name in example:
+                parts[part][name] = example[name]
+                wanted = 0.5
+            if choice.random() < wanted:
+                is_place = name == "namespace"
+                value = choice.choice(NAMESPACES) if is_place else known.guess(family, name, choice)
+                if value is not None:
+                    parts[part][name] = value
+    path = {name: _in_path(one) for name, one in parts["path"].items()}
+    sent: dict[str, Any] = {
+        "method": route.method,
+        "url": API + _template(route).format(**path),
+        "params": {name: _in_query(one) for name, one in parts["query"].items()},
+        "headers": {},
+    }
+    if route.uploads:
+        sent["content"] = rows if "rows" in route.name else b"# Garden\n\nIt is green.\n"
+        sent["headers"]["Content-Type"] = "application/x-ndjson"
+    elif "body" in route.models:
+        sent["content"] = json.dumps(parts["body"]).encode()
+        sent["headers"]["Content-Type"] = "application/json"
+    return Asked(sent=sent, door=route.name, text=str((sent, parts)))
+
+
 def _template(route: Route) -> str:
     return route.path.replace(":path", "")
 
@@ -400,7 +478,7 @@ def _in_path(value: Any) -> str:
 
 
 def _in_query(value: Any) -> Any:
-    return [str(one) for one in value] if isinstance(value, list) else value
+    return [str(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def of_mcp(choice: random.Random) -> Asked:

@@ -193,6 +193,24 @@ async def test_a_monstrous_body_is_answered(store: MemoryStore, name: str) -> No
         assert found.status_code in (200, 202, 400, 413), found.text[:500]
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1E400", "Infinity", "-Infinity", "NaN"])
+async def test_a_number_without_an_end_is_refused(store: MemoryStore, number: str) -> None:
+    """No value keeps it, wherever it stands in one: it could not be read back."""
+    headers = {"Content-Type": "application/json"}
+    value = f'{{"text": "Tofu", "deep": [{{"n": {number}}}]}}'
+    put = {"namespace": list(PLACE), "key": "k"}
+    batch = json.dumps({"ops": [{"op": "put", **put, "value": 0}]}).replace(": 0", f": {value}")
+    async with serving(store) as client:
+        for method, path, body in (
+            ("PUT", "semantic/k?namespace=memories/maria", f'{{"value": {value}}}'),
+            ("PUT", "semantic/k?namespace=memories/maria", value),
+            ("POST", "store/batch", batch),
+        ):
+            found = await client.request(method, f"{API}/{path}", content=body, headers=headers)
+            assert found.status_code in (400, 422), (path, found.text)
+    assert store.get(PLACE, "k") is None
+
+
 async def test_of_a_name_given_twice_one_value_counts(store: MemoryStore) -> None:
     """What is checked of a body is what is used of it: the namespace that a token does not reach cannot hide
     behind one that it does."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import pytest
 
 from tests.seeds import examples
 from tests.server.client import API, serving, token_of
@@ -24,16 +25,20 @@ from tests.server.secret_world import (
     POOL,
     SECRETS,
     Asked,
+    Known,
     fill,
+    of_known,
     of_mcp,
     of_pages,
     of_route,
+    part_of,
 )
 from tests.server.streams import following
 
 from langmemory.server.api import all_routes  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.mcp.tools import all_tools  # isort: skip
+from langmemory.server.routes import Route  # isort: skip
 from langmemory.server.settings import ServerSettings  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
@@ -135,6 +140,70 @@ OF_THE_APPLICATION: Final = frozenset(
      "get_memory_page", "take_memory_page"}
 )  # fmt: skip
 """Operations that no token of a viewer may use."""
+
+
+MARKS: Final = {"maria": NEVER_ASKED, "ben": ("obelisk",), "cyd": ("papyrus",)}
+"""Words of what is private to each of three viewers, which no request names."""
+FILES_WALKED: Final = 4
+"""At most, until the walk has reached every route."""
+
+
+@pytest.mark.thorough
+async def test_a_walk_reaches_every_route(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each operation of the API is answered with 2xx, asked with its example or with what answers told, by
+    one of three viewers, or by the application where a viewer may not; no answer and no error tells a
+    viewer what is private to another."""
+    monkeypatch.setenv("LANGMEMORY_VAULT_KEY", "00" * 32)
+    monkeypatch.chdir(tmp_path)
+    choice, left = random.Random(SEED), {one.name: one for one in DECLARED}
+    for number in range(FILES_WALKED):
+        if left:
+            with MemoryStore(tmp_path / f"{number}.db") as store:
+                await walk(store, choice, left, tmp_path / "garden")
+    assert not left, sorted(left)
+
+
+async def walk(
+    store: MemoryStore, choice: random.Random, left: dict[str, Route], folder: Path
+) -> None:
+    """Ask routes, most often one that is left, until none is or the file has had its share of requests."""
+    fill(store)
+    for viewer, words in MARKS.items():
+        own = {"text": f"A key under the {words[0]}", "owner": viewer, "privacy": "private"}
+        store.put(PLACE, f"of {viewer}", own)
+    store.vault.put(PLACE, "GitHub token", "hunter2")
+    store.put(("team", "shop"), "task", {"record": "task", "title": "Ship the checkout"})
+    store.put(("team", "shop"), "prices", {"record": "document", "path": "docs/prices.md"})
+    store.graph(("team", "shop")).link("agent:writer", "works_on", "task")
+    folder.mkdir(exist_ok=True)
+    folder.joinpath("garden.md").write_text("# Garden\n\nIt is green.\n")
+    there = {"path": "a.md", "root": str(folder), "folder": str(folder.parent), "task": "task"}
+    rows = "".join(f"{json.dumps(row)}\n" for row in store.admin.export()).encode()
+    tokens = {name: token_of(store, name, scope="admin") for name in MARKS}
+    tokens[""] = store.tokens.create(scope="admin", unlocks=True)[1]
+    known = {name: Known(**there) for name in tokens}
+    async with serving(store, settings=FAST) as client:
+        for _ in range(IN_ONE_FILE):
+            if not left:
+                return
+            pending = choice.random() < 0.8
+            route = choice.choice(list(left.values()) if pending else DECLARED)
+            viewers = () if route.name in OF_THE_APPLICATION else tuple(MARKS)
+            viewer = choice.choice(("", *viewers))
+            asked = of_known(route, known[viewer], choice, rows)
+            headers = {**asked.sent["headers"], "Authorization": f"Bearer {tokens[viewer]}"}
+            if "/bus" in asked.sent["url"] or "swarm" in asked.sent["url"]:
+                headers["Memory-Agent"] = '"helper"'
+            response = await client.request(**{**asked.sent, "headers": headers})
+            assert response.status_code < 500, (asked.sent, response.text)
+            if viewer:
+                foreign = [one for name, words in MARKS.items() if name != viewer for one in words]
+                found = [one for one in foreign if one in seen_in(response)]
+                assert not found, (found, viewer, asked.sent, response.text)
+            if response.status_code < 300:
+                left.pop(route.name, None)
+                if response.headers.get("content-type") == "application/json":
+                    known[viewer].learn(response.json(), part_of(route))
 
 
 async def replayable(client: httpx.AsyncClient, token: str, **more: str) -> None:

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from langmemory.errors import ChangeError, ConfigError, DatabaseError, InvalidValueError
 from langmemory.stores import MemoryStore
+from tests.places import POSTGRES
 
 NS = ("a",)
 
@@ -316,3 +317,23 @@ def test_a_review_is_decided_by_text_alone(tmp_path: Path, given: Any) -> None:
             store.changes.decide(given, "yes")
         with pytest.raises(ChangeError, match=r"option is .*must be a string"):
             store.changes.decide("r", given)
+
+
+def test_the_character_nul_stays_in_texts(tmp_path: Path) -> None:
+    """A value and a message keep it, a filter finds it, and what was forgotten is gone, though rows that stay
+    hold it; in a key or the name of a field it is kept as well, or refused by name."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+        store.put(NS, "k", {"text": "tea\0time", "deep": [{"n": "\0"}]})
+        store.put((*NS, "core"), "human", {"content": "a\0b"})
+        store.remember(NS, [{"role": "user", "content": "hi\0there", "id": "m"}], thread_id="t")
+        assert store.get(NS, "k").value == {"text": "tea\0time", "deep": [{"n": "\0"}]}
+        assert [one.key for one in store.search(NS, filter={"text": "tea\0time"})] == ["k"]
+        for key, value in (("k\0", {"text": "x"}), ("field", {"a\0b": 1})):
+            if POSTGRES:
+                with pytest.raises(InvalidValueError, match="NUL"):
+                    store.put(NS, key, value)
+            else:
+                store.put(NS, key, value)
+                assert store.get(NS, key).value == value
+        assert store.forget(NS, keys=["k"]).purged
+        assert store.get((*NS, "core"), "human").value == {"content": "a\0b"}

@@ -117,6 +117,13 @@ class Seen:
     """The highest id of a namespace."""
 
 
+LEAF_TEXT: Final = r"""
+    convert_from(CASE WHEN position('\x00'::bytea IN t.value) = 0 THEN substr(t.value, 2) ELSE decode(
+        regexp_replace(encode(substr(t.value, 2), 'hex'), '((?:..)*?)00', '\1', 'g'), 'hex'
+    ) END, 'UTF8')"""
+"""A leaf that is a text is its bytes behind a mark, among which NUL may be, and in no text."""
+
+
 class Engine:
     """See `langmemory.ledger.engine.Engine`. Thread-safe."""
 
@@ -415,8 +422,7 @@ class Engine:
         found: list[str] = []
         with self.read() as snapshot:
             for table in schema.tables(snapshot.connection.raw, self.schema):
-                # A leaf that is a text is its bytes behind a mark.
-                text = "convert_from(substr(t.value, 2), 'UTF8')" if table == "leaf" else "t::text"
+                text = LEAF_TEXT if table == "leaf" else "t::text"
                 marked = "substr(t.value, 1, 1) = '\\x02'" if table == "leaf" else "TRUE"
                 query = quoting.SQL(
                     "SELECT EXISTS (SELECT 1 FROM {} AS t, unnest(%s::text[]) AS w (word) "
