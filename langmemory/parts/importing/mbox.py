@@ -77,8 +77,10 @@ def read_mbox(file: BinaryIO) -> Iterator[ImportedMessage]:
             mail = message_from_bytes(raw, policy=policy.default)
             assert isinstance(mail, EmailMessage)
             parts = _parts(mail)
-        except RecursionError:
-            why = "its parts nest deeper than can be read"
+        except (
+            Exception
+        ) as error:  # `email` fails in many ways on what is malformed or nests too deep
+            why = f"the mail cannot be read ({type(error).__name__})"
             yield reader.message(where=where, role="user", content="", thread="mail", unread=why)
             continue
         name, address = parseaddr(_header(mail, "From"))
@@ -141,8 +143,8 @@ def _header(mail: EmailMessage, name: str) -> str:
     missing."""
     try:
         found = str(mail.get(name, ""))
-    except (ValueError, LookupError, AttributeError, TypeError):
-        found = ""  # `email` fails on some malformed headers: bpo-30681 and others
+    except Exception:  # `email` fails on some malformed headers: bpo-30681 and others
+        found = ""
     raw = (str(value) for one, value in mail.raw_items() if one.casefold() == name.casefold())
     return " ".join((found.strip() or next(raw, "")).split())
 
@@ -154,7 +156,7 @@ def _ids(mail: EmailMessage, name: str) -> tuple[str, ...]:
 def _date(written: str) -> datetime | None:
     try:
         return parsedate_to_datetime(written)
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
 

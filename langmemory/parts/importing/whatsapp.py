@@ -142,12 +142,10 @@ def _is_closed(name: str) -> bool:
 
 def _said(lines: list[str]) -> str:
     """Return what somebody said; nothing where it was a picture without a caption, or deleted. What the
-    application adds has a mark, or stands on the first or last line: elsewhere somebody said so."""
+    application adds has a mark, or is the whole first line: elsewhere somebody said so."""
     first, *others = lines
     marked = _SPACES.sub(" ", first)
     kept = "" if marked.startswith(_SYSTEM) or _is_added(_clean(first)) else _without_file(first)
-    if others and _is_added(_clean(others[-1])):
-        others.pop()
     text = "\n".join(_clean(_own_words().sub("", one)) for one in (kept, *others)).strip()
     return _edited().sub("", text).strip()
 
