@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from langmemory.cli.results import PARTS, REASONS
 from langmemory.cli.terminal import json_text, printable
+from langmemory.recall.presets import SignalWeights
 
 ORDERS = [
     "\x1b",
@@ -33,3 +35,8 @@ def test_no_order_in_a_memory_reaches_a_terminal(order: str) -> None:
     written = json_text({order: [said]})
     assert order not in written
     assert json.loads(written) == {order: [said]}
+
+
+def test_what_speaks_for_a_result_is_named_as_recall_names_it() -> None:
+    """A signal that is called otherwise by now would never be shown."""
+    assert {*REASONS, *PARTS} <= SignalWeights.model_fields.keys()
