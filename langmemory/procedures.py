@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, Self, get_args
 
 from langmemory.errors import ConfigError
-from langmemory.languages import keyword_terms, split_words
+from langmemory.languages import WordOrder, detect_language, keyword_terms, split_words
 from langmemory.timestamps import moment
 from langmemory.types import Memory, Namespace, Priority, Privacy, Status
 
@@ -262,11 +262,18 @@ def steps_of(stored: Iterable[Any]) -> tuple[Step, ...]:
 
 
 def same_words(text: str, other: str) -> bool:
-    """Return whether two texts have the same telling words, endings and order aside."""
+    """Return whether two texts have the same telling words, endings aside, and none is the other turned
+    round: "copy A to B", "copy B to A"."""
     words, others = _telling(text), _telling(other)
-    return len(words) == len(others) and all(
+    alike = len(words) == len(others) and all(
         any(same_word(word, one) for one in others) for word in words
     )
+    return alike and _order(text).follows(_order(other))
+
+
+@lru_cache(maxsize=4096)
+def _order(text: str) -> WordOrder:
+    return WordOrder.of(text, detect_language(text).code)
 
 
 class Named:

@@ -49,7 +49,8 @@ def repeats(note: Note, shown: Note) -> bool:
 
     A fact and the turn it was made from, a turn that was said again, the same in nearly the same words.
     Of two procedures with the same words the steps may be in another order, so only the same text is one.
-    What differs in a number, a date, a name or a negation is not the same, nor is what two people say.
+    What differs in a number, a date, a name, a negation or the order of who does what to whom is not the
+    same, nor is what two people say.
     """
     if note.is_procedure or shown.is_procedure or max(len(note.text), len(shown.text)) > LONGEST:
         return note.text.strip() == shown.text.strip() and note.speaker == shown.speaker
@@ -60,7 +61,9 @@ def repeats(note: Note, shown: Note) -> bool:
     if note.is_fact and shown.is_fact and _dated(note) and note.validity != shown.validity:
         return False
     one, other = _wording(note), _wording(shown)
-    if not one.words or one.negated != other.negated:
+    if not one.words or one.negated != other.negated or one.marks != other.marks:
+        return False
+    if note.is_fact == shown.is_fact and not one.follows(other):
         return False
     if one.numbers == other.numbers and one.dates == other.dates:
         if note.is_fact and one.words <= other.words:

@@ -274,7 +274,8 @@ def _taken_back(fact: Fact, statement: ComparableFact, knowledge: Knowledge) -> 
     for known in knowledge.taken_back(fact.evidence[0], fact.said_at):
         other = ComparableFact.of_known(known)
         theirs = wording(other.text, other.language)
-        if mine.agrees(theirs) and mine.words == theirs.words and mine.names == theirs.names:
+        same = mine.words == theirs.words and mine.names == theirs.names
+        if same and mine.agrees(theirs) and mine.follows(theirs):
             return known
         for one, gone in zip(statement.claims[:1], other.claims[:1], strict=False):
             if one.relation == gone.relation and all(
@@ -319,7 +320,8 @@ def _near(statement: ComparableFact, known: KnownFact, cosine: float) -> bool | 
     if mine.speaks_of_others(theirs):
         return None
     worded_alike = mine.overlap(theirs) >= OVERLAP and not mine.swaps_words(theirs)
-    return mine.agrees(theirs) and (cosine >= SAME or worded_alike)
+    may_be = mine.agrees(theirs) and mine.follows(theirs)
+    return may_be and (cosine >= SAME or worded_alike)
 
 
 def _find_reworded_fact(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:
@@ -408,11 +410,13 @@ def _says_the_same(one: ComparableFact, other: ComparableFact) -> bool:
     mine, theirs = wording(one.text, one.language), wording(other.text, other.language)
     if not mine.agrees(theirs):
         return False
-    if mine.words == theirs.words:
-        return not (mine.names ^ theirs.names)
+    follows = mine.follows(theirs)
+    if mine.words == theirs.words and (follows or not one.claims):
+        return follows and not (mine.names ^ theirs.names)
     if not one.claims or not other.claims or one.claims[0] not in other.claims:
         return False
-    return _beyond_claim(one) <= _beyond_claim(other)
+    more = _beyond_claim(one)
+    return more <= _beyond_claim(other) and (follows or not more)
 
 
 def _beyond_claim(statement: ComparableFact) -> frozenset[str]:

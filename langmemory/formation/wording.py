@@ -1,4 +1,6 @@
-"""The parts of a text that two have to share to say the same: words, numbers, dates, names, negation."""
+"""The parts of a text that two have to share to say the same: words and their order, numbers with their
+signs, dates, names, marks, negation. Words alone are no identity: "Kim lent Lee ten euros" and "Lee lent Kim
+ten euros" have the same."""
 
 from __future__ import annotations
 
@@ -8,9 +10,16 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from langmemory.formation.statements import cues
-from langmemory.languages import LANGUAGES, is_unspaced, primary, split_words
+from langmemory.languages import LANGUAGES, WordOrder, is_unspaced, primary, split_words
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER = re.compile(r"(?:(?<![a-z0-9])([-−]|[<>≤≥] ?))?(\d+(?:[.,:]\d+)*)")
+"""With the sign before it; that of "3-7" is none."""
+_MARKED = re.compile(
+    "(?<![{0}*])(?:[{0}]+(?:[#♯♭*]|[+]+)|(?:[a-zà-ӿ]|ab)-)(?![{0}*])|[?]".format("0-9a-zà-ӿ")
+)
+"""A name with a mark ("F#", "C++", "A*", "B-"), or the mark of a question."""
+_ANSWER = re.compile(r"(?:^|[.!?] )([^\W\d_]+)[,，]")
+"""The word of an answer ("No, Kim comes"), which denies nothing of what follows."""
 _CAPITAL = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
 
 
@@ -29,15 +38,23 @@ class Wording:
     they tell nothing that the words do not."""
     negated: bool
     """An odd number of negations."""
+    marks: frozenset[str]
+    """Words with a mark that makes another word of them."""
+    order: WordOrder
 
     def agrees(self, other: Wording) -> bool:
-        """Whether nothing that changes the meaning differs."""
+        """Whether nothing that changes the meaning differs, but for the order of the words."""
         return (
             self.numbers == other.numbers
             and self.dates == other.dates
             and self.negated == other.negated
+            and self.marks == other.marks
             and not self.speaks_of_others(other)
         )
+
+    def follows(self, other: Wording) -> bool:
+        """Whether the order of the words is the same, as far as it tells who does what to whom."""
+        return self.order.follows(other.order)
 
     def speaks_of_others(self, other: Wording) -> bool:
         """Whether each names somebody, or a day, that the other does not speak of at all."""
@@ -90,12 +107,15 @@ def wording(text: str, language: str = "en") -> Wording:
     stop = known.stop_words if known else frozenset()
     dated = _calendar_words(known.code) if known else frozenset()
     plain = without_apostrophes(text)
+    for sign in known.minus if known else ():
+        plain = re.sub(rf"(?<![a-z]){sign} ?(?=\d)", "-", plain, flags=re.IGNORECASE)
     words = [_fold_accents(word) for word in split_words(plain)]
     known_words = cues()
     named, denials = known_words.numbers, known_words.negations
     numbers = {str(named[word]) for word in words if word in named}
-    numbers |= {found[0].replace(",", ".").rstrip(".:") for found in _NUMBER.finditer(text)}
-    negations = sum(word in denials for word in words)
+    numbers |= {_number(*found) for found in _NUMBER.findall(plain.casefold())}
+    answers = _ANSWER.findall(plain.casefold())
+    negations = sum(word in denials for word in words) - sum(word in denials for word in answers)
     if is_unspaced(text):
         negations += sum(text.count(mark) for mark in known_words.negations_within)
         within = known_words.articles_within
@@ -105,6 +125,7 @@ def wording(text: str, language: str = "en") -> Wording:
         for word in words
         if word not in stop and word not in denials and word not in dated
     }
+    code = known.code if known else language
     return Wording(
         words=frozenset(content),
         numbers=frozenset(numbers),
@@ -113,7 +134,23 @@ def wording(text: str, language: str = "en") -> Wording:
         if known is not None and known.capital_nouns
         else capitalised_words(plain) - dated,
         negated=negations % 2 == 1,
+        marks=marks_of(plain),
+        order=WordOrder.of(plain, code, _form),
     )
+
+
+def marks_of(text: str) -> frozenset[str]:
+    """Return the words of a text that have a mark ("F#", "C++", "B-"), case-folded, and whether it asks."""
+    folded = text.casefold().replace("−", "-").replace("？", "?")
+    return frozenset(_MARKED.findall(folded))
+
+
+def _number(sign: str, digits: str) -> str:
+    return sign.strip().replace("−", "-") + digits.replace(",", ".").rstrip(".:")
+
+
+def _form(word: str) -> str:
+    return str(cues().numbers.get(word, singular(word)))
 
 
 def capitalised_words(text: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ from langmemory.languages.matching import (
 from langmemory.languages.passages import passages, sentence_starts
 from langmemory.languages.tables import Topic, add_language
 from langmemory.languages.temporal.words import Edge
+from langmemory.languages.word_order import WordOrder
 from langmemory.languages.writing import (
     SIGNS,
     compared,
@@ -35,6 +36,7 @@ __all__ = [
     "Language",
     "Question",
     "Topic",
+    "WordOrder",
     "add_language",
     "compared",
     "detect_language",

@@ -62,6 +62,14 @@ class Language:
     """Regular expressions (over case-folded text) by what the question asks for; first hit wins."""
     temporal_words: frozenset[str] = frozenset()
     """Words by which a text says when something happens ("yesterday", "weekend")."""
+    prepositions: frozenset[str] = frozenset()
+    """Words that say from where, whither, with whom or by whom: "from". With them "than"."""
+    qualifiers: frozenset[str] = frozenset()
+    """Words that say how far a statement goes: "only", "all", "may", "was"."""
+    minus: frozenset[str] = frozenset()
+    """Words for the sign of a number below zero."""
+    inverts: bool = False
+    """Whether the verb may stand before its subject where something else begins the sentence."""
     looks_back: tuple[str, ...] = ()
     """Regular expressions by which a question speaks of the past, or of what was said: "did", "told"."""
     asks_listener: tuple[str, ...] = ()

@@ -220,7 +220,9 @@ def _is_said(namespace: Namespace, options: Options, lines: Lines) -> bool:
     language = detect_language(text).code
     wanted = wording(text, language)
     said = (wording(line, language) for line in there)
-    return any(wanted.words <= line.words and wanted.agrees(line) for line in said)
+    return any(
+        wanted.words <= line.words and wanted.agrees(line) and wanted.follows(line) for line in said
+    )
 
 
 def said_already(

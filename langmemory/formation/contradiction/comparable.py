@@ -11,6 +11,7 @@ from typing import Any
 
 from langmemory.formation.batch import Batch
 from langmemory.formation.relations.vocabulary import relation_named
+from langmemory.formation.wording import marks_of
 from langmemory.languages import split_words
 from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import Claim, Fact, KnownFact, fingerprint
@@ -254,8 +255,12 @@ def spoken_name(value: str) -> str:
 
 
 def words_of(value: str) -> str:
-    """The words of a name or literal, as they are compared: case folded, one space between them."""
-    return " ".join(split_words(spoken_name(value)))
+    """The words of a name or literal, as they are compared: case folded, one space between them, and
+    those with a mark ("F#") as they are."""
+    name = spoken_name(value)
+    marks = marks_of(name)
+    bare = {word for mark in marks for word in split_words(mark)}
+    return " ".join([*(word for word in split_words(name) if word not in bare), *sorted(marks)])
 
 
 def _told_for(value: dict[str, Any]) -> tuple[datetime, datetime] | None:

@@ -229,8 +229,20 @@ def _claiming_the_same(memories: Sequence[Listed]) -> list[list[Listed]]:
         claim = (value.get("subject"), value.get("relation"), value.get("object"))
         about = claim if all(claim) else tuple(sorted(words.words))
         kind = (one.memory.kind, one.said_by)
-        groups[(*kind, words.negated, words.numbers, words.dates, about)].append(one)
-    return list(groups.values())
+        said = (words.negated, words.numbers, words.dates, words.marks)
+        groups[(*kind, *said, about)].append(one)
+    return [part for group in groups.values() for part in _in_one_order(group)]
+
+
+def _in_one_order(memories: Sequence[Listed]) -> Iterator[list[Listed]]:
+    """Yield those that claim something together, and of others those whose words follow each other alike."""
+    left = list(memories)
+    while left:
+        first = left[0]
+        claims = all(first.memory.value.get(one) for one in ("subject", "relation", "object"))
+        part = [one for one in left if claims or one is first or first.wording.follows(one.wording)]
+        yield part
+        left = [one for one in left if one not in part]
 
 
 def rules(
