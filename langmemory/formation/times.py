@@ -16,8 +16,9 @@ resolved against now. Conventions where usage varies:
 * "on Tuesday at 5": nobody knows which 5, so it is the day. "At 5 pm" and "at 17:00" are hours.
 * Seasons are those of the northern hemisphere, by whole months.
 * 3/4/2021 in English is no time, since it may be either day; 25/4/2021 is one.
-* Recurring times ("every Friday"), durations ("for three years") and times only the speaker
-  knows ("on my birthday") are no times.
+* A duration of what lasts still begins so long ago: "has worked here for three years", "llevo tres
+  años aquí", 工作了十年. Any other ("worked there for three years") is no time.
+* Recurring times ("every Friday") and times only the speaker knows ("on my birthday") are no times.
 
 Patterns of our own (`languages.temporal`) find and resolve the languages that have them. What they do
 not know, and every other language, goes to dateparser: whole expressions only, for its search takes
@@ -113,6 +114,7 @@ def resolve_times(fact: Fact, *, said_at: datetime) -> Fact:
     if fact.time_words:
         prefer = _preferred_direction(fact)
         found = _resolve(fact.time_words, said_at, fact.language, prefer)
+        found = found or _find_in_text(fact, said_at, prefer)
         if found is not None and _goes_on(fact, found, said_at):
             found = _resolve(fact.time_words, said_at, fact.language, "future")
         if found is not None:
@@ -125,12 +127,38 @@ def resolve_times(fact: Fact, *, said_at: datetime) -> Fact:
     elif role == "since" or fact.kind in ("fact", "event"):
         begins = None if role == "until" else when.start
         stops = when.end if fact.kind == "fact" and role in ("until", "from_to") else None
+        if fact.kind == "fact" and stops is None:
+            stops = _over_since(fact, when, said_at)
     return replace(
         fact,
         when=when,
         valid_at=fact.valid_at or begins,
         invalid_at=fact.invalid_at or stops,
     )
+
+
+def _find_in_text(fact: Fact, said_at: datetime, prefer: Prefer | None) -> tuple[When, Role] | None:
+    """The time of words that are one only in their statement: "has worked here for three years"."""
+    for one in find(fact.text, said_at=said_at, language=fact.language, prefer=prefer):
+        if (fact.time_words or "").strip() in fact.text[one.start : one.end]:
+            return one.when, one.role
+    return None
+
+
+def _over_since(fact: Fact, begun: When, said_at: datetime) -> datetime | None:
+    """When a statement says itself that it was over: "started there in 2012 and quit in 2016"."""
+    meant = {"", *cues().pronouns, *(claim.object.casefold() for claim in fact.claims)}
+    before = 0
+    for one in find(fact.text, said_at=said_at, language=fact.language, prefer="past"):
+        said, behind = fact.text[before : one.start], fact.text[one.end :].lstrip()
+        before = one.end
+        if one.role != "at" or not begun.end <= one.when.start < said_at:
+            continue
+        for pattern in (cues().over, cues().ended):
+            ends = (said[found.end() :].strip() for found in pattern.finditer(said))
+            if any(rest.casefold() in meant for rest in ends) or pattern.match(behind):
+                return one.when.end
+    return None
 
 
 def _preferred_direction(fact: Fact) -> Prefer | None:

@@ -212,6 +212,13 @@ def test_a_correction_is_marked_as_one(text: str, corrects: bool) -> None:
         ("I live in Hamburg.", None, None),
         ("Ich wohne seit 2020 in Berlin.", "2020-01-01", None),
         ("我从2019年起住在上海。", "2019-01-01", None),
+        ("I've worked at Initech for five years.", "2021-01-01", None),
+        ("Llevo dos años viviendo en Sevilla.", "2024-01-01", None),
+        ("Ich wohne schon vier Jahre in Jena.", "2022-01-01", None),
+        ("我在腾讯工作了六年。", "2020-01-01", None),
+        ("Next month I live in Porto.", "2026-12-01", None),
+        ("I work at Hooli from January.", "2027-01-01", None),
+        ("我下个月搬到北京。", "2026-12-01", None),
     ],
 )
 def test_times_bound_what_they_are_said_of(
@@ -223,6 +230,48 @@ def test_times_bound_what_they_are_said_of(
         assert got == (
             datetime.fromisoformat(expected).replace(tzinfo=SAID.tzinfo) if expected else None
         )
+
+
+@pytest.mark.parametrize(
+    ("text", "begun", "over"),
+    [
+        ("I started at Initech in 2011 and quit in 2014.", 2011, 2014),
+        ("I moved to Ghent in 2011. Left in 2014.", 2011, 2014),
+        ("My sister Ana moved to Rome in 2011 and moved away in 2014.", 2011, 2014),
+        ("Ich bin 2011 nach Jena gezogen und 2014 wieder weggezogen.", 2011, 2014),
+        ("Me mudé a Lugo en 2011 y me fui en 2014.", 2011, 2014),
+        ("Mi sono trasferita a Lecce nel 2011 e me ne sono andata nel 2014.", 2011, 2014),
+        ("我2011年搬到成都，2014年搬走了。", 2011, 2014),
+        ("I moved to Ghent in 2011 and quit smoking in 2014.", 2011, None),
+        ("I moved to Ghent in 2011 and left on holiday in 2014.", 2011, None),
+    ],
+)
+def test_what_began_and_is_over_held_only_between(text: str, begun: int, over: int | None) -> None:
+    """A clause that names nothing ends what began before it, at the time it tells."""
+    found = [resolve_times(one, said_at=one.said_at) for one in facts(turn(text))]
+    states = [one for one in found if one.claims[0].relation in ("lives_in", "works_at")]
+    lasted = {one.ends: (one.valid_at, one.invalid_at) for one in states}
+    start, end = lasted[False]
+    assert start is not None
+    assert start.year == begun
+    assert (end.year if end else None) == over
+    assert (lasted[True][0] == end) if over else True not in lasted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我住在成都吧。",
+        "我住在成都很久了。",
+        "我住在成都三年了。",
+        "我住在成都已经半年了。",
+        "我在成都生活了好几年了。",
+        "我搬到成都已经两个月啦。",
+    ],
+)
+def test_a_place_ends_before_particles_and_durations(text: str) -> None:
+    """A script without spaces does not make them part of a name."""
+    assert said(text) == [("Lena", "lives_in", "成都")]
 
 
 def test_plans_and_events_say_their_date() -> None:

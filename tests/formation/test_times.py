@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from langmemory.formation.times import find, resolve, resolve_times
+from langmemory.languages import detect_language
 from langmemory.ports.facts import Fact
 from tests.tables import tables
 
@@ -95,7 +96,8 @@ def test_what_is_no_time_resolves_to_none(language: str) -> None:
         ("I've been vegetarian since 2017, no exceptions.", ["since 2017"]),
         ("I lived there from 2010 to 2015 and in Rome until last May.",
          ["from 2010 to 2015", "until last May"]),
-        ("Physio is every Monday, I have been going for three years.", []),
+        ("Physio is every Monday, I went for three years.", []),
+        ("I have been going for three years.", ["for three years"]),
         ("In the last second he ran 18 kilometres in 5 seconds flat.", []),
         ("Ich fliege am 3. März nach Oslo und bin seit 2017 Vegetarierin.", ["am 3. März", "seit 2017"]),
         ("Guten Morgen! Jeden Freitag gehe ich am Morgen laufen.", []),
@@ -217,6 +219,29 @@ def test_a_fact_without_a_time_is_left_as_it_is() -> None:
         assert resolve_times(fact(words), said_at=SAID) == fact(words)
     given = fact("last May", valid_at=SAID)
     assert resolve_times(given, said_at=SAID).valid_at == SAID
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "begun", "over"),
+    [
+        ("Lena has lived in Ghent for three years.", "for three years", 2020, None),
+        ("Lena lleva tres años en Lugo.", "tres años", 2020, None),
+        ("莉娜在腾讯工作了三年。", "三年", 2020, None),
+        ("Lena lived in Ghent for three years.", "for three years", None, None),
+        ("Lena started there in 2012 and quit in 2016.", "in 2012", 2012, 2017),
+        ("Lena hat 2012 angefangen und 2016 gekündigt.", "2012", 2012, 2017),
+        ("Lena started there in 2012 and quit smoking in 2016.", "in 2012", 2012, None),
+    ],
+)
+def test_a_statement_tells_how_long_it_has_been_so(
+    text: str, words: str, begun: int | None, over: int | None
+) -> None:
+    """The words of a time are read in their statement, which may also say when it was over."""
+    language = detect_language(text).code
+    told = Fact(text=text, evidence=("a",), said_at=SAID, time_words=words, language=language)
+    found = resolve_times(told, said_at=SAID)
+    years = tuple(one and one.year for one in (found.valid_at, found.invalid_at))
+    assert years == (begun, over)
 
 
 def test_of_many_times_each_stands_for_itself() -> None:

@@ -151,6 +151,9 @@ class Grammar:
     """A verb, as it is never said of another person: "Tom like that"."""
     inverted: str = r"(?!)"
     """A clause that begins with its verb: groups ``verb`` and ``subject``, which change places."""
+    gone: str = r"(?!)"
+    """Behind when something of the speaker's life began, what says, with a later time, that it ended and
+    names it no more: "quit in 2016"."""
     aside: str = r"(?!)"
     """After somebody without a name, what may stand before the verb: ", who"."""
     resumed: str

@@ -20,6 +20,7 @@ from langmemory.formation.rules.clauses import (
 from langmemory.formation.rules.grammar import CAPITAL, TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.persons import Persons
+from langmemory.formation.rules.retractions.held import no_longer, told_in
 from langmemory.formation.times import PREFER, TimeInText, resolve
 from langmemory.languages import LANGUAGES
 from langmemory.languages.temporal.calendar import Prefer
@@ -48,7 +49,7 @@ _WORDS_OF_DOING = 9
 """Words of something somebody likes to do; longer ones are half a story."""
 
 CONFIDENCE = 0.85
-STATES = frozenset(("lives_in", "works_at", "workplace"))
+STATES = frozenset(("lives_in", "works_at", "workplace", "studies_at"))
 """Relations that "today" and "this week" make a thing of the moment: "I'm working at Joe's today"."""
 HABITS = frozenset(("diet", "does_not_eat"))
 """Relations of which a day is an exception: "no bread today"."""
@@ -107,6 +108,10 @@ class Reader:
         self.persons = Persons(known, patterns, speaker=claimed)
         self._kin_names: dict[str, set[str]] = {}
         self._named_pets: set[tuple[str, str]] = set()
+        self._begun: Fact | None = None
+        """What the turn told last of where somebody lives or works, if it told since when."""
+        self._stopped: dict[tuple[Claim, When | None], datetime] = {}
+        """Of what began so and is told to be over, when it was."""
         self._to_the_end = answers
 
     @property
@@ -119,6 +124,8 @@ class Reader:
         facts = [fact for sentence in sentences for fact in self._read(sentence)]
         for fact in facts:
             claim = fact.claims[0]
+            if not fact.ends and (claim, fact.when) in self._stopped:
+                fact = replace(fact, invalid_at=self._stopped[claim, fact.when])
             if claim.object_is_entity or (claim.subject, claim.object) not in self._named_pets:
                 yield fact  # else "a dog" is Rex
 
@@ -142,15 +149,45 @@ class Reader:
             if found is None:
                 found, rest = self._understood(text, place)
             subject = found
-            if clause.certain:
+            if clause.certain and (over := self._over(clause)) is not None:
+                yield over
+            elif clause.certain:
                 for fact in self._clause(clause, text, subject, rest):
                     corrects = takes_back == "surely" or (
                         takes_back == "perhaps" and relation_named(fact.claims[0].relation).timeless
                     )
                     if corrects or self._may_be_called(fact.claims[0]):
                         yield replace(fact, corrects=True) if corrects else fact
+                        if fact.claims[0].relation in STATES and fact.when and not fact.ends:
+                            self._begun = fact
+                if (over := self._over(clause)) is not None:
+                    yield over
             self.persons.see(clause.text)
             self._to_the_end = False
+
+    def _over(self, clause: Clause) -> Fact | None:
+        """That what began is over, where the clause says when and nothing else: "and quit in 2016"."""
+        begun = self._begun
+        if begun is None or begun.when is None or self.patterns.gone.search(clause.text) is None:
+            return None
+        for found in map(clause.time, re.findall(TIME, clause.text)):
+            when = self._resolve_time(found, "past")
+            if (
+                begun.when.end <= when.start
+                and when.end <= self.turn.said_at
+                and found.role == "at"
+            ):
+                held = told_in(begun, self.me.shown, self.me.claimed)
+                self._begun = None
+                self._stopped[begun.claims[0], begun.when] = when.start
+                return (
+                    None
+                    if held is None
+                    else replace(
+                        begun, text=no_longer(held), ends=True, when=when, time_words=when.words
+                    )
+                )
+        return None
 
     def _is_noun(self, text: str, before: str) -> bool:
         """Whether what may be a verb goes on with a list: "so much energy and love everywhere"."""
@@ -481,7 +518,8 @@ class Reader:
             found = clause.time(character)
             if character in taken or found.when.precision == "minute":
                 continue
-            if rule.times == "bounds" and found.role == "at":
+            ahead = rule.relation in STATES and found.when.start > self.turn.said_at
+            if rule.times == "bounds" and found.role == "at" and not ahead:
                 continue
             between = match.string.partition(character)[0][match.end() :]
             if rule.times == "bounds" and _APART.search(between):

@@ -97,6 +97,8 @@ def _candidate(
     start, end, span, edged = _edged(text, start, end, span, words)
     if form.needs == "edge" and not edged:
         return None
+    if form.needs == "lasting" and not _lasts(text, start, words):
+        return None
     if not edged:
         end, span = _within_day(text, end, span, words)
     start, span, anchored = _anchored(text, start, span, words)
@@ -105,7 +107,9 @@ def _candidate(
     led = _before(words.lead, text, start, words)
     if _is_other_word(match, form, words, led=led is not None or edged or anchored):
         return None
-    strong = not form.needs or edged or anchored or led is not None or end > match.end()
+    strong = (
+        form.needs in ("", "lasting") or edged or anchored or led is not None or end > match.end()
+    )
     start = led.start() if led else start
     any_week = groups == {"weekday"} and form.step is None and span.precision == "day"
     found = Candidate(
@@ -113,6 +117,12 @@ def _candidate(
         kind="" if anchored or edged or form.year_step is not None else _kind(groups),
     )  # fmt: skip
     return _roled(text, found, words)
+
+
+def _lasts(text: str, start: int, words: TimeWords) -> bool:
+    """Whether the clause says, before how long, that something is so still."""
+    clause = _regex(rf"(?:{words.lasting})[^.!?;,。！？；，]*\Z")
+    return clause.search(text, max(0, start - 2 * CONTEXT_CHARACTERS), start) is not None
 
 
 def _edged(
@@ -214,6 +224,7 @@ def _roled(text: str, found: Candidate, words: TimeWords) -> Candidate:
                 start=found.start if start is None else start,
                 end=end or found.end,
                 role=role,
+                strong=found.strong or role == "since",
             )
     return found
 

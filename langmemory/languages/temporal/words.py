@@ -27,8 +27,9 @@ class Form:
     """-1 last or ago, 0 this, 1 next or ahead; with a number of units, the sign."""
     year_step: int | None = None
     """The year is this many away from the speaker's ("May of last year" is -1)."""
-    needs: Literal["", "lead", "edge"] = ""
-    """Too weak alone: it needs a preposition ("in" May), or a part ("the end of" the month)."""
+    needs: Literal["", "lead", "edge", "lasting"] = ""
+    """Too weak alone: it needs a preposition ("in" May), a part ("the end of" the month), or a verb of
+    what lasts still ("has lived" for three years)."""
     role: Role = "at"
 
 
@@ -195,6 +196,8 @@ class TimeWords:
     """Follows a day; groups ``hour``, ``minute``, ``pm``, ``am``."""
     lead: str = r"(?!)"
     """A preposition that makes a time of a weak form."""
+    lasting: str = r"(?!)"
+    """Before how long something is so, in its clause, what says that it is so still: "have worked"."""
     since: str = r"(?!)"
     until: str = r"(?!)"
     behind: str = r"(?!)"
