@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from langmemory.formation.confidences import told_openly
 from langmemory.ports.facts import Fact, digest
 from langmemory.types import Namespace, Privacy
 
@@ -29,6 +30,12 @@ class Turn:
     """Timezone-aware, in the speaker's timezone where the message told it, else UTC."""
     owner: str | None = None
     privacy: Privacy = "shared"
+    confided: bool = False
+    """It is private by rule, for what some of its sentences say: see `formation.confidences`."""
+
+    def privacy_of(self, statement: str) -> Privacy:
+        """Return the privacy of a statement that is made of it."""
+        return "shared" if self.confided and told_openly(statement, self.text) else self.privacy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +75,7 @@ def kept_close(fact: Fact, batch: Batch) -> Fact | None:
     An extractor may make a fact more private than its turns, never less.
     """
     turns = [turn for key in fact.evidence if (turn := batch.turn(key)) is not None]
-    whose = owner_of(turns)
+    whose = owner_of([replace(turn, privacy=turn.privacy_of(fact.text)) for turn in turns])
     if whose is None:
         return None
     owner, private = whose

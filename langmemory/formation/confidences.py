@@ -2,6 +2,7 @@
 
 Asked for outright; else what is told of one's health or money, and
 surprises for others. Where a rule errs, a memory is private that need not be; its run can be undone.
+A turn is private as a whole, and of what is made of it what its other sentences say is not.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from langmemory.languages import Topic
+from langmemory.formation.statements import cues
+from langmemory.formation.wording import wording
+from langmemory.languages import LANGUAGES, Topic, detect_language, split_words
 from langmemory.languages.patterns import compiled
 from langmemory.languages.tables import NEVER
 
@@ -27,6 +30,8 @@ class ConfidenceWords:
     me: re.Pattern[str] = NEVER
     """A sentence with this speaks of whoever says it."""
     surprise: re.Pattern[str] = NEVER
+    asks: re.Pattern[str] = NEVER
+    """A question by which somebody looks for a present or plans a surprise, whoever it names."""
     health: re.Pattern[str] = NEVER
     money: re.Pattern[str] = NEVER
 
@@ -48,16 +53,43 @@ def confidence_of(text: str) -> Confidence | None:
     words = _CONFIDENCES.everywhere
     if any(compiled(pattern).search(text) for pattern in words.asked):
         return "request"
+    return next(filter(None, map(_confided, filter(None, _SENTENCES.split(text)))), None)
+
+
+def _confided(sentence: str) -> Confidence | None:
+    """Return why one sentence is its speaker's alone, though nobody asked for it."""
+    words = _CONFIDENCES.everywhere
+    if words.asks.search(sentence):
+        return "surprise"
+    if not words.me.search(sentence):
+        return None
+    if words.surprise.search(sentence):
+        return "surprise"
+    if words.health.search(sentence):
+        return "health"
+    return "money" if words.money.search(sentence) else None
+
+
+def told_openly(statement: str, text: str) -> bool:
+    """Return whether a statement was made of sentences of a confidential text that say nothing in
+    confidence: it has more of their words than of the others', and of those that go on with them ("it").
+
+    Args:
+        statement: Made of the text.
+        text: Of a turn.
+    """
+    words = _CONFIDENCES.everywhere
+    if words.health.search(statement) or words.money.search(statement):
+        return False
+    code = detect_language(text).code
+    telling, confided, shared = wording(statement, code).words, False, {True: 0, False: 0}
+    leaning = cues().pronouns - LANGUAGES.everywhere.first_person
     for sentence in filter(None, _SENTENCES.split(text)):
-        if not words.me.search(sentence):
-            continue
-        if words.surprise.search(sentence):
-            return "surprise"
-        if words.health.search(sentence):
-            return "health"
-        if words.money.search(sentence):
-            return "money"
-    return None
+        goes_on = confided and not leaning.isdisjoint(split_words(sentence))
+        confided = goes_on or _confided(sentence) is not None
+        common = len(telling & wording(sentence, code).words)
+        shared[confided] = max(shared[confided], common)
+    return shared[False] > shared[True]
 
 
 def without_request(text: str) -> str:

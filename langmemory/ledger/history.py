@@ -325,6 +325,16 @@ def latest(connection: Connection, namespace: Namespace, key: str) -> tuple[int,
     return row or (0, "add", None)
 
 
+def newest_reason(connection: Connection, namespace: int, key: str) -> str | None:
+    """Return the reason of the newest change of an item that is there."""
+    row = connection.execute(
+        "SELECT h.reason FROM item i JOIN history h ON h.item = i.id "
+        "WHERE i.namespace = ? AND i.key = ? ORDER BY h.seq DESC LIMIT 1",
+        (namespace, key),
+    ).fetchone()
+    return row and row[0]
+
+
 def maybe_changed(
     connection: Connection, namespace: Namespace, keys: Sequence[str], since_seq: int
 ) -> Sequence[str]:

@@ -18,6 +18,7 @@ from langmemory.ledger.verbatim import TurnRow
 from langmemory.messages import speaker_of
 from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core
+from langmemory.operations.remembering import CONFIDED
 from langmemory.search.searching import now_us
 from langmemory.types import Namespace, Privacy
 from langmemory.values import readable_text
@@ -106,7 +107,10 @@ class Gathering:
             if not rows:
                 return None
             earlier = verbatim.before(connection, thread, rows[0].position, turns_before, now)
-            turns = tuple(_turn(row, namespace) for row in rows)
+            turns = tuple(
+                replace(_turn(row, namespace), confided=_is_confided(connection, found, row))
+                for row in rows
+            )
             owners = {turn.owner for turn in turns}
             batch = Batch(
                 namespace=namespace,
@@ -166,6 +170,12 @@ def _turn(row: TurnRow, namespace: Namespace) -> Turn:
         owner=row.owner,
         privacy=cast("Privacy", row.privacy),
     )
+
+
+def _is_confided(connection: Connection, namespace: int, row: TurnRow) -> bool:
+    """Return whether a turn is private by rule for what it says, and nobody asked for it."""
+    reason = row.privacy == "private" and history.newest_reason(connection, namespace, row.key)
+    return reason in CONFIDED
 
 
 def _text(value: dict[str, Any]) -> str:

@@ -33,6 +33,8 @@ WHY: Final[Mapping[Confidence, str]] = {
     "health": "about the speaker's health",
     "money": "about the speaker's money",
 }
+CONFIDED: Final = frozenset(reason for why, reason in WHY.items() if why != "request")
+"""Reasons that are about a sentence of a turn, not about all of it."""
 PERSON: Final = "user"
 
 
@@ -91,8 +93,7 @@ def privately(
             why.setdefault(turn.key, "request")
     if heard[0].means_before:
         for one in earlier:
-            if one.privacy != "private":
-                why[one.key] = "request"
+            why[one.key] = "request"
             if one.role == PERSON:
                 break
     if not why:

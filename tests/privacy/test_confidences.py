@@ -103,6 +103,42 @@ def test_a_rule_hides_nothing_where_nobody_owns_it_or_it_is_off(tmp_path: Path) 
         assert seen(store, "noor") == {"I'm pregnant.", "I earn 60k"}
 
 
+@pytest.mark.parametrize(
+    ("text", "open_", "secret"),
+    [
+        ("I work at Aldi. My salary is 2100 euros. I live in Ghent.", ["Aldi", "Ghent"], "2100"),
+        ("I'm in debt, 9000 euros. My brother Piet lives in Lund.", ["Piet", "Lund"], "9000"),
+        ("Ich wohne in Jena. Mein Gehalt ist 3000 Euro.", ["Jena"], "3000"),
+        ("Vivo en Lugo. Gano 3000 euros al mes.", ["Lugo"], "3000"),
+        ("我住在成都。我的工资是八千。", ["成都"], "八千"),
+        ("I have diabetes. I live in Cork.", ["Cork"], "diabetes"),
+    ],
+)
+def test_other_sentences_of_a_confidential_turn_are_shared(
+    store: MemoryStore, text: str, open_: list[str], secret: str
+) -> None:
+    """The turn is private, and of its facts those that its confidential sentences tell; a later request
+    makes all of it private."""
+    say(store, text)
+    build_reflection_graph(store).invoke({"namespace": list(NS)})
+    others = " ".join(seen(store, "noor"))
+    assert all(word in others for word in open_)
+    assert secret not in others
+    assert text not in others
+    assert text in seen(store, "mia")
+    store.remember(NS, [("user", "Keep that to yourself.")], thread_id="t", owner="mia")
+    assert not seen(store, "noor")
+
+
+def test_the_whole_of_a_turn_that_was_given_as_private_stays_so(store: MemoryStore) -> None:
+    """An application's word is about all of a turn, whatever its sentences say."""
+    text = "I live in Ghent. My salary is 2100 euros."
+    store.remember(NS, [("user", text)], thread_id="t", owner="mia", privacy="private")
+    build_reflection_graph(store).invoke({"namespace": list(NS)})
+    assert not seen(store, "noor")
+    assert any("Ghent" in one for one in seen(store, "mia") - {text})
+
+
 class Model:
     """Says that one fact of a batch is private, as a model does."""
 

@@ -320,7 +320,7 @@ class Reader:
             text = text[0].upper() + text[1:]
         return Fact(
             text=text, claims=(claim,), speaker=turn.speaker, owner=turn.owner,
-            privacy=turn.privacy, language=self.grammar.code, evidence=(turn.key,),
+            privacy=turn.privacy_of(text), language=self.grammar.code, evidence=(turn.key,),
             said_at=turn.said_at, confidence=CONFIDENCE, **more,  # type: ignore[arg-type]
         )  # fmt: skip
 

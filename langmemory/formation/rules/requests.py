@@ -228,7 +228,7 @@ def _fact(turn: Turn, patterns: Patterns, found: _Asked, named: str, claimed: st
     )
     return Fact(
         text=text, kind="procedure", claims=(claim,), ends=asked.ends,
-        speaker=turn.speaker, owner=turn.owner, privacy=turn.privacy, confidence=CONFIDENCE,
+        speaker=turn.speaker, owner=turn.owner, privacy=turn.privacy_of(text), confidence=CONFIDENCE,
         importance=asked.importance, language=patterns.grammar.code, evidence=(turn.key,),
         said_at=turn.said_at,
     )  # fmt: skip
