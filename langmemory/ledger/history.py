@@ -332,7 +332,8 @@ def newest_reason(connection: Connection, namespace: int, key: str) -> str | Non
         "WHERE i.namespace = ? AND i.key = ? ORDER BY h.seq DESC LIMIT 1",
         (namespace, key),
     ).fetchone()
-    return row and row[0]
+    reason: str | None = row[0] if row else None
+    return reason
 
 
 def maybe_changed(

@@ -112,6 +112,8 @@ class Grammar:
     """Verbs that may begin a clause whose subject is that of the clause before."""
     dropped: str = r"(?!)"
     """A verb with which a sentence may begin whose subject is the speaker: "Moved to Rome."."""
+    naming: str = r"(?!)"
+    """What a name in small letters follows, up to its end, in the group ``name``: "is called katrin"."""
     i: str
     we: str
     """With "my husband and I"."""

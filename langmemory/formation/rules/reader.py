@@ -22,7 +22,7 @@ from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.persons import Persons
 from langmemory.formation.rules.retractions.held import no_longer, told_in
 from langmemory.formation.times import PREFER, TimeInText, resolve
-from langmemory.languages import LANGUAGES
+from langmemory.languages import LANGUAGES, split_words
 from langmemory.languages.temporal.calendar import Prefer
 from langmemory.ports.facts import Claim, Fact, When
 
@@ -41,6 +41,9 @@ _APART = re.compile(r"[,;–—]\s*[a-zà-ÿ]")
 """Between a statement and a time that is one of something else."""
 _DIGITS_OF_WRITERS = 2
 """Of somebody's age who writes; "I'm 5" is minutes, or a joke."""
+_SMALL_WORD = re.compile(r"(?<![\w@./'’-])[^\W\d_A-ZÀ-ÖØ-Þ]+(?![\w@/]|\.\w)")
+_SHORT_NAME = 2
+"""Letters of a name that may as well be another word where it is written small."""
 _SHORT_FORM = 3
 """Letters that a name and its short form share: "Max", "Maximilian"."""
 _SHORT = ("minute", "hour", "day", "week")
@@ -57,6 +60,8 @@ COUPLES = frozenset(("partner_of", "married_to", "engaged_to", "lives_with"))
 """Relations to somebody, who is no town."""
 LISTS = frozenset(("allergic_to", "does_not_eat", "speaks", "parent_of", "has_pet"))
 """Relations whose object may be a list, each item a fact; so are likes and dislikes."""
+NAMED = frozenset(("parent_of", "has_pet"))
+"""Relations whose object, if it is somebody, may be spoken of by name from then on."""
 NO_NAMES = frozenset({"", "user", "human"})
 """What speakers without a name are called."""
 
@@ -102,6 +107,7 @@ class Reader:
         self.grammar = patterns.grammar
         for pattern, written in self.grammar.respelled:
             text = re.sub(pattern, written, text)
+        text = self._with_capitals(text)
         self.text = own_words(_PRIVATE.sub(" ", text.replace("’", "'")), patterns)
         shown, claimed = speaker_named(turn, patterns)
         self.me = _Subject(shown=shown, claimed=claimed)
@@ -118,6 +124,29 @@ class Reader:
     def in_part(self) -> bool:
         """Whether what the speaker says is too long to be read whole."""
         return len(self.text) > MOST_READ
+
+    def _with_capitals(self, text: str) -> str:
+        """With known names as they are known, where they are written small: "joris", "joriss bike"."""
+        if not self.grammar.names_by_capital or not self.grammar.spaced:
+            return text
+        first, after_s, _ = self.grammar.genitive
+
+        def written(word: re.Match[str]) -> str:
+            for name, form in ((word[0], "{s}"), (word[0].removesuffix("s"), first)):
+                known = self.known.get(name, "")
+                if (
+                    len(name) > _SHORT_NAME
+                    and name not in self.grammar.not_names
+                    and known.isalpha()
+                ):
+                    return form.format(s=known)
+            return word[0]
+
+        named = self.patterns.naming.finditer(text)
+        never = self.grammar.not_names | self.grammar.not_places
+        for place in [one.start("name") for one in named if one["name"] not in never]:
+            text = f"{text[:place]}{text[place].upper()}{text[place + 1 :]}"
+        return _SMALL_WORD.sub(written, text)
 
     def facts(self) -> Iterator[Fact]:
         sentences = read_sentences(self.text, self.patterns, self.turn.said_at)
@@ -258,6 +287,8 @@ class Reader:
             yield from self._relative(rule.relation, word, groups["object"], whose)
             return
         if rule.whole:
+            if "name" in groups and not self._is_name(groups["name"]):
+                return
             subject = self._whose(groups)
         time = self._time(rule, match, clause)
         if time is None and rule.times in ("must", "over", "long"):
@@ -302,6 +333,8 @@ class Reader:
             text = re.sub(pattern, written, text)
         if when is not None and rule.kind in ("plan", "event", "decision"):
             text = _append_date(text, when)
+        if rule.relation in NAMED and rule.entity:
+            self.known.setdefault(thing.casefold(), thing)
         claim = Claim(
             subject=subject.claimed,
             relation=rule.relation.format(**parts).replace(" ", "_"),
@@ -464,11 +497,9 @@ class Reader:
         thing = groups["object"]
         if re.fullmatch(TIME, thing):
             words, rest = clause.time(thing).when.words, clause.text.partition(thing)[2]
-            if (
-                not _BARE_DAY.fullmatch(words)
-                and not _REST_OF_DATE.match(rest)
-                and not self._leans_on_now(words)
-            ):
+            months = LANGUAGES[self.grammar.code].times.months
+            bare = _BARE_DAY.fullmatch(words) and months.keys().isdisjoint(split_words(words))
+            if not bare and not _REST_OF_DATE.match(rest) and not self._leans_on_now(words):
                 yield words
             return
         thing = _clean(thing)

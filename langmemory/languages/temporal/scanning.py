@@ -105,6 +105,7 @@ def _candidate(
     if not anchored and _before(words.never_before, text, start, words):
         return None
     led = _before(words.lead, text, start, words)
+    led = led or _before(words.since, text, start, words)
     if _is_other_word(match, form, words, led=led is not None or edged or anchored):
         return None
     strong = (
@@ -347,7 +348,7 @@ def _is_other_word(match: re.Match[str], form: Form, words: TimeWords, *, led: b
     if name in words.short:
         return True
     steps = form.step is not None or form.year_step is not None
-    return name in words.capital and not (led or steps or groups.get("year"))
+    return name in words.capital and not (led or steps or groups.get("year") or groups.get("day"))
 
 
 def _before(pattern: str, text: str, start: int, words: TimeWords) -> re.Match[str] | None:
