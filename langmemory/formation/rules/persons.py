@@ -100,10 +100,10 @@ class Persons:
             taken.append(match.span())
         for match in self.patterns.others.finditer(text):
             if not any(start < match.end() and match.start() < end for start, end in taken):
-                name = _NAME.match(text, match.end() + 1)
-                if name and text[match.end()] == " " and self._may_be_name(name[0], match[0]):
-                    found.append(Mention(what="named", word=name[0], name=name[0]))
-                    taken.append((match.start(), name.end()))
+                called = _NAME.match(text, match.end() + 1)  # "her boy Nils"
+                if called and text[match.end()] == " " and self._may_be_name(called[0], match[0]):
+                    found.append(Mention(what="named", word=called[0], name=called[0]))
+                    taken.append((match.start(), called.end()))
                     continue
                 found.append(Mention(what="stranger", word=match[0]))
         return found + self._names(text, taken)

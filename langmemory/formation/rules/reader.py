@@ -129,10 +129,10 @@ class Reader:
         """With known names as they are known, where they are written small: "joris", "joriss bike"."""
         if not self.grammar.names_by_capital or not self.grammar.spaced:
             return text
-        first, after_s, _ = self.grammar.genitive
+        possessive = self.grammar.genitive[0]
 
         def written(word: re.Match[str]) -> str:
-            for name, form in ((word[0], "{s}"), (word[0].removesuffix("s"), first)):
+            for name, form in ((word[0], "{s}"), (word[0].removesuffix("s"), possessive)):
                 known = self.known.get(name, "")
                 if (
                     len(name) > _SHORT_NAME
