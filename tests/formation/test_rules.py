@@ -274,6 +274,51 @@ def test_a_place_ends_before_particles_and_durations(text: str) -> None:
     assert said(text) == [("Lena", "lives_in", "成都")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "our old dog Bruno died last year so no more walks", "Our cat Mimi was put down yesterday.",
+        "We've lost our rabbit Hop.", "My late cat Tom was lovely.",
+        "Unser Hund Rex ist über die Regenbogenbrücke gegangen.",
+        "Tuvimos que sacrificar a nuestro perro Rex.",
+        "Abbiamo dovuto sopprimere il nostro cane Rex.", "我们家的狗叫旺财，去年走了。",
+    ],
+)  # fmt: skip
+def test_a_dead_pet_is_no_pet(text: str) -> None:
+    """Who tells of the death of an animal has none of its name."""
+    assert said(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("we got a hamster, hes cute and loves carrots", ("Lena", "has_pet", "hamster")),
+        ("my wife is Melina", ("Melina", "wife_of", "Lena")),
+        ("my boss is German", ("Lena's boss", "nationality", "German")),
+        ("my birthdays on october 12", ("Lena", "born_on", "october 12")),
+        ("new job at Halden from march", ("Lena", "works_at", "Halden")),
+        ("Pia cant have gluten so double check the cake", ("Pia", "does_not_eat", "gluten")),
+        ("her boy Nils, hes 9", ("Nils", "age", "9")),
+        ("my sisters called katrin", ("Katrin", "sister_of", "Lena")),
+        ("i live in galway now", ("Lena", "lives_in", "Galway")),
+        ("my cousin who moved away is called Ada", ("Ada", "cousin_of", "Lena")),
+    ],
+)
+def test_what_is_typed_in_haste_is_read(text: str, claim: tuple[str, str, str]) -> None:
+    """Apostrophes and capitals may be missing, and "he" is whoever was named last, never the speaker."""
+    assert said(text) == [claim]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["i live in fear", "i live in pyjamas", "my wife is Happy", "my son is Lego mad",
+     "we go hiking in Ticino", "Kids cant have coffee", "hes loud and hates visitors"],
+)  # fmt: skip
+def test_no_name_or_place_is_made_of_other_words(text: str) -> None:
+    """What only looks like one in small letters is left alone."""
+    assert said(text) == []
+
+
 def test_plans_and_events_say_their_date() -> None:
     """A plan without its date would be worthless later, and two trips to one place are two."""
     texts = [
