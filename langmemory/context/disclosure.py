@@ -63,12 +63,11 @@ def repeats(note: Note, shown: Note) -> bool:
     one, other = _wording(note), _wording(shown)
     if not one.words or one.negated != other.negated or one.marks != other.marks:
         return False
-    if note.is_fact == shown.is_fact and not one.follows(other):
-        return False
     if one.numbers == other.numbers and one.dates == other.dates:
-        if note.is_fact and one.words <= other.words:
-            return True
-        return not one.swaps_words(other) and one.overlap(other) >= SAME
+        alike = not one.swaps_words(other) and one.overlap(other) >= SAME
+        if not alike and not (note.is_fact and one.words <= other.words):
+            return False
+        return note.is_fact != shown.is_fact or one.follows(other)
     # The turn a fact was made from may have the date in words, which the fact has behind it.
     made_of = note.is_fact and not shown.is_fact
     return made_of and one.words <= other.words and one.numbers <= other.numbers

@@ -72,7 +72,8 @@ def _confided(sentence: str) -> Confidence | None:
 
 def told_openly(statement: str, text: str) -> bool:
     """Return whether a statement was made of sentences of a confidential text that say nothing in
-    confidence: it has more of their words than of the others', and of those that go on with them ("it").
+    confidence: it has more of their words than of the others', and of those that go on with them: with
+    "it", or without a word for the speaker.
 
     Args:
         statement: Made of the text.
@@ -85,7 +86,8 @@ def told_openly(statement: str, text: str) -> bool:
     telling, confided, shared = wording(statement, code).words, False, {True: 0, False: 0}
     leaning = cues().pronouns - LANGUAGES.everywhere.first_person
     for sentence in filter(None, _SENTENCES.split(text)):
-        goes_on = confided and not leaning.isdisjoint(split_words(sentence))
+        leans = not leaning.isdisjoint(split_words(sentence))
+        goes_on = confided and (leans or not words.me.search(sentence))
         confided = goes_on or _confided(sentence) is not None
         common = len(telling & wording(sentence, code).words)
         shared[confided] = max(shared[confided], common)

@@ -63,10 +63,8 @@ class WordOrder:
                 return False
         if min(self.pauses, other.pauses, key=len) - max(self.pauses, other.pauses, key=len):
             return False
-        if (
-            abs(len(self.pauses) - len(other.pauses)) > 1
-        ):  # "Kim, says Lee, lies", "Kim says Lee lies"
-            return False
+        if abs(len(self.pauses) - len(other.pauses)) > 1:
+            return False  # "Kim, says Lee, lies", "Kim says Lee lies"
         known = LANGUAGES.get(self.code)
         light = known.articles if known else frozenset()
         ours, others = (

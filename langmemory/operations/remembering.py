@@ -33,8 +33,8 @@ WHY: Final[Mapping[Confidence, str]] = {
     "health": "about the speaker's health",
     "money": "about the speaker's money",
 }
-CONFIDED: Final = frozenset(reason for why, reason in WHY.items() if why != "request")
-"""Reasons that are about a sentence of a turn, not about all of it."""
+CONFIDED: Final = frozenset((WHY["health"], WHY["money"]))
+"""Reasons that are about a sentence of a turn. A surprise may be told by any of its sentences."""
 PERSON: Final = "user"
 
 

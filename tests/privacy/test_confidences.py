@@ -11,7 +11,7 @@ import pytest
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.config import Config, PrivacyConfig
 from langmemory.formation.batch import Batch
-from langmemory.formation.confidences import confidence_of
+from langmemory.formation.confidences import confidence_of, told_openly
 from langmemory.ports.facts import Extraction, Fact, SessionSummary
 from tests.tables import tables
 
@@ -127,6 +127,16 @@ def test_other_sentences_of_a_confidential_turn_are_shared(
     assert text not in others
     assert text in seen(store, "mia")
     store.remember(NS, [("user", "Keep that to yourself.")], thread_id="t", owner="mia")
+    assert not seen(store, "noor")
+
+
+def test_what_goes_on_with_a_confidence_stays_private(store: MemoryStore) -> None:
+    """A sentence that speaks of the same, and all of a turn that tells of a surprise."""
+    text = "I have cancer. The operation is in Ghent on 4 May. I live in Cork."
+    assert not told_openly("The operation is in Ghent on 4 May", text)
+    assert told_openly("Mia lives in Cork", text)
+    say(store, "I'm planning a surprise party for Noor. I live in Cork.")
+    build_reflection_graph(store).invoke({"namespace": list(NS)})
     assert not seen(store, "noor")
 
 
