@@ -179,6 +179,7 @@ POOL: Final[Mapping[str, tuple[Any, ...]]] = {
     "query": ("xylophone", "What is played in zanzibar?", "", "quixotic journey to Vladivostok", "garden",
               '"xylo" OR *', "Where does Maria go?"),
     "agent": ("home", "maria", "ben", ".."),
+    "label": ("human", "persona", "../x"),
     "session": ("s1", "home", "x"),
     "name": ("maria", "Maria", "Vladivostok", "trip", "Garden", "garden", "Vladivostock", "Mar"),
     "entity": ("maria", "Vladivostok", "garden", "trip"),
