@@ -47,7 +47,7 @@ def middleware() -> None:
 
 def drawing() -> None:
     with MemoryStore("memory.db") as store:
-        store.graph(("a",)).draw("x.png")
+        store.graph(("a",)).subgraph(None).draw("x.png")
 
 
 def vault() -> None:

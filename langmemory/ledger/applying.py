@@ -221,7 +221,11 @@ def _is_said(namespace: Namespace, options: Options, lines: Lines) -> bool:
     wanted = wording(text, language)
     said = (wording(line, language) for line in there)
     return any(
-        wanted.words <= line.words and wanted.agrees(line) and wanted.follows(line) for line in said
+        wanted.words <= line.words
+        and wanted.agrees(line)
+        # One alone cannot change places with another.
+        and (len(wanted.names) < 2 or wanted.follows(line))
+        for line in said
     )
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import heappop, heappush
 from itertools import count, islice, pairwise
-from os import PathLike
 from typing import Annotated
 
 from pydantic import Field
@@ -266,26 +265,16 @@ class Graph:
         Raises:
             EntityNameError: As `entity`.
         """
-        return self._subgraph(name, depth, past=past, limit=limit)
-
-    def _subgraph(self, name: str | None, depth: int, *, past: bool, limit: int | None) -> Subgraph:
-        """Return `subgraph`; without a limit all of it."""
         with self._reading(past) as view:
             if name is not None and self._is_unlinked(view, name):
                 return Subgraph(entities=(), edges=())
             centre = None if name is None else view.find(name)
-            most = None if limit is None else limit + 1
-            if centre is not None:
-                nodes = view.around(centre, depth, most)
-            else:
-                nodes = view.everyone() if most is None else view.some("", most)
-            nodes, complete = nodes[:limit], limit is None or len(nodes) <= limit
+            most = limit + 1
+            nodes = view.some("", most) if centre is None else view.around(centre, depth, most)
+            nodes, complete = nodes[:limit], len(nodes) <= limit
             among = None if centre is None else nodes
-            if most is None:
-                rows = view.touching(among, inside=True)
-            else:
-                rows = view.some_touching(among, None, after=FIRST_EDGE, limit=most)
-                complete = complete and len(rows) < most
+            rows = view.some_touching(among, None, after=FIRST_EDGE, limit=most)
+            complete = complete and len(rows) < most
             inside = set(nodes)
             rows = [row for row in rows if {row.subject, row.object or row.subject} <= inside]
             entities = view.entities(nodes)
@@ -298,24 +287,6 @@ class Graph:
                 ),
                 complete=complete,
             )
-
-    def to_graphml(self) -> str:
-        """Return everything, past edges included, as `Subgraph.to_graphml` gives it."""
-        return self._subgraph(None, 0, past=True, limit=None).to_graphml()
-
-    def to_mermaid(self) -> str:
-        """Return everything, past edges included, as `Subgraph.to_mermaid` gives it."""
-        return self._subgraph(None, 0, past=True, limit=None).to_mermaid()
-
-    def draw(self, path: str | PathLike[str], name: str | None = None, depth: int = 2) -> None:
-        """Draw everything, or what is around an entity, to a file; past edges are dashed.
-
-        Raises:
-            ConfigError: The name of the file has no ending.
-            EntityNameError: As `entity`.
-            ImportError: networkx or matplotlib is not installed; the message says how to get them.
-        """
-        self._subgraph(name, depth, past=True, limit=None).draw(path)
 
     # Entities and relations.
 

@@ -33,6 +33,7 @@ def test_import_says_what_it_did_and_repeats_without_effect(run: Run) -> None:
         "read": 190,
         "added": 0,
         "known": 190,
+        "unread": [],
         "skipped": 0,
         "redacted": {},
         "threads": 10,

@@ -16,6 +16,8 @@ from langmemory.parts.team import SWARM_TOOLS  # isort: skip
 
 TEAM = ("team", "shop")
 ALONE = ["recall", "remember", "get_memory", "timeline", "forget", "review", "search", "fetch"]
+REPORT = "admin_report_usage"
+"""The last one, for everybody who may write."""
 
 
 async def names(client: Client) -> list[str]:
@@ -26,11 +28,11 @@ async def names(client: Client) -> list[str]:
 async def test_only_an_agent_has_the_tools_of_the_bus(store: MemoryStore) -> None:
     """Who works alone does not find them in every prompt; each says what it does and returns by a schema."""
     async with in_process(store, token_of(store, None, TEAM, scope="admin")) as client:
-        assert await names(client) == ALONE
+        assert await names(client) == [*ALONE, REPORT]
         assert "langmemory token create --agent" in await client.refused("context_inbox")
     async with in_process(store, token_of(store, None, TEAM, agent="a")) as client:
-        assert await names(client) == [*ALONE, *SWARM_TOOLS]
-        for tool in plain(await client.session.list_tools())["tools"][len(ALONE) :]:
+        assert await names(client) == [*ALONE, *SWARM_TOOLS, REPORT]
+        for tool in plain(await client.session.list_tools())["tools"][len(ALONE) : -1]:
             assert tool["annotations"]["readOnlyHint"] is False
             assert tool["annotations"]["destructiveHint"] is False
             assert tool["outputSchema"]["properties"]
@@ -47,7 +49,7 @@ async def test_only_an_agent_has_the_tools_of_the_bus(store: MemoryStore) -> Non
 async def test_a_command_on_stdio_names_its_agent(store: MemoryStore, tmp_path: Path) -> None:
     """An option of the command says which agent calls."""
     async with over_stdio(tmp_path, "--agent", "a", "-n", "team/shop") as client:
-        assert await names(client) == [*ALONE, *SWARM_TOOLS]
+        assert await names(client) == [*ALONE, *SWARM_TOOLS, REPORT]
         await client.done("context_share", summary="x")
     assert store.bus(TEAM).messages().items[0].sender == "a"
 

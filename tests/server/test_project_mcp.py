@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.client import API, problem, serving, token_of
 from tests.server.mcp_client import command_in, in_process, over_stdio, plain, text_of
-from tests.server.test_bus_mcp import ALONE, names
+from tests.server.test_bus_mcp import ALONE, REPORT, names
 
 from langmemory.stores import MemoryStore  # isort: skip
 
@@ -37,11 +37,11 @@ async def test_projects_are_listed_looked_at_and_read_again(
 ) -> None:
     """From the list to the documents and what could not be read; what files say is quoted and escaped."""
     async with in_process(store, token_of(store, None, scope="admin")) as client:
-        assert await names(client) == ALONE  # there are none yet
+        assert await names(client) == [*ALONE, REPORT]  # there are none yet
     registered(store, tmp_path, "heron", "Reiher 鷺")
     async with in_process(store, token_of(store, None, scope="write")) as client:
-        assert await names(client) == [*ALONE, *TOOLS]
-        for tool in plain(await client.session.list_tools())["tools"][len(ALONE) :]:
+        assert await names(client) == [*ALONE, *TOOLS, REPORT]
+        for tool in plain(await client.session.list_tools())["tools"][len(ALONE) : -1]:
             assert tool["annotations"]["readOnlyHint"] is (tool["name"] != "refresh_project")
             assert tool["inputSchema"]["additionalProperties"] is False
         found = await client.call("list_projects")
@@ -144,7 +144,7 @@ async def test_the_command_has_projects_at_hand(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "memory.db") as store:
         registered(store, tmp_path, "heron")
     async with over_stdio(tmp_path, "--project", "heron") as client:
-        assert await names(client) == [*ALONE, *TOOLS]
+        assert await names(client) == [*ALONE, *TOOLS, REPORT]
         found = await client.done("recall", query="Which port does the heron listen on?")
         assert "guide.md#L1-L3" in [one["source"] for one in found["memories"]]
     refused = subprocess.run(

@@ -35,14 +35,28 @@ TEXTS = (
     LONG[:-1] + "y" + "1", "a\0" + LONG + "needle", "needle",
 )  # fmt: skip
 
+
+def is_storable(number: float) -> bool:
+    """Whether JSON has a word for a number; filters may have others."""
+    return isinstance(number, int) or math.isfinite(number)
+
+
 scalars = st.sampled_from((None, *NUMBERS, *TEXTS))
+storable = st.sampled_from((None, *filter(is_storable, NUMBERS), *TEXTS))
 places = st.sampled_from(KEYS)
-values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(places, inner, max_size=3),
-    max_leaves=6,
-)
-objects = st.dictionaries(places, values, max_size=4)
+
+
+def nested(leaves: Any) -> Any:
+    """Values of these leaves."""
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(places, inner, max_size=3),
+        max_leaves=6,
+    )
+
+
+values = nested(scalars)
+objects = st.dictionaries(places, nested(storable), max_size=4)
 
 names = st.sampled_from([key for key in KEYS if all(key.split(".")) and key[0] != "$"])
 orderable = st.sampled_from((*NUMBERS, *TEXTS))
@@ -91,7 +105,6 @@ filters = st.recursive(
 @example(stored=[{"": {"a": 1}}], filter={"a": 1})
 @example(stored=[{"a": {}, "a.b": 1}], filter={"a": {"b": 1}})
 @example(stored=[{"a": ["x"]}], filter={"a": {"$eq": ("x",)}})
-@example(stored=[{"a": [math.nan]}], filter={"a": [math.nan]})
 @example(stored=[{"a": "a\0" + LONG + "needle"}], filter={"a": {"$contains": "needle"}})
 @settings(
     max_examples=examples(250, first=62),

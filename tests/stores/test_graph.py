@@ -147,7 +147,7 @@ def test_exports_survive_a_round_trip_through_networkx(store: MemoryStore) -> No
     made = networkx.node_link_graph(data, edges="edges")
     past = {(a, b) for a, b, edge in made.edges(data=True) if not edge["current"]}
     assert past == {("person/lena", "organisation/hooli")}
-    parsed = networkx.parse_graphml(graph.to_graphml())
+    parsed = networkx.parse_graphml(graph.subgraph(past=True).to_graphml())
     assert set(parsed.nodes) == set(made.nodes)
     assert {(a, b, d["relation"], d["fact"]) for a, b, d in parsed.edges(data=True)} == {
         (a, b, d["relation"], d["fact"]) for a, b, d in made.edges(data=True)
@@ -184,7 +184,7 @@ def test_graphml_is_xml_whatever_is_said(store: MemoryStore) -> None:
         *fact("odd\x02", "x", "e/\x01", "likes\x03", literal="tea\x04 & <\u202eحليب>"),
         namespace=("odd",),
     )
-    parsed = networkx.parse_graphml(store.graph(("odd",)).to_graphml())
+    parsed = networkx.parse_graphml(store.graph(("odd",)).subgraph(past=True).to_graphml())
     assert parsed.nodes["e/"]["name"] == "Zoë\xa0👩\u200d🚀"
     [(start, end, edge)] = parsed.edges(data=True)
     assert (start, edge["relation"], edge["fact"]) == ("e/", "likes", "odd")
@@ -209,7 +209,7 @@ def test_a_name_with_quotes_is_known_to_whoever_reads_it(store: MemoryStore) -> 
 def test_mermaid_names_everybody_and_dots_what_is_past(store: MemoryStore) -> None:
     """Each entity, literal and edge is a line; past edges are dotted and name their years; nothing that is
     said becomes markup."""
-    lines = store.graph(NAMESPACE).to_mermaid().splitlines()
+    lines = store.graph(NAMESPACE).subgraph(past=True).to_mermaid().splitlines()
     data = store.graph(NAMESPACE).subgraph(past=True).to_json()
     assert lines[0] == "graph LR"
     assert len(lines) == 1 + len(data["nodes"]) + len(data["edges"])
@@ -224,7 +224,7 @@ def test_mermaid_names_everybody_and_dots_what_is_past(store: MemoryStore) -> No
         *fact("odd", "x", "e", "likes", literal="a|b] --> c"),
         namespace=("odd",),
     )
-    assert store.graph(("odd",)).to_mermaid().splitlines()[1:] == [
+    assert store.graph(("odd",)).subgraph(past=True).to_mermaid().splitlines()[1:] == [
         '  n0(["#60;b#62;#34;#35;1#34;#60;/b#62; #96;x#96;"])',
         '  n1["a|b] --#62; c"]',
         '  n0 -->|"likes"| n1',
@@ -262,7 +262,7 @@ def test_a_picture_of_anything(store: MemoryStore, tmp_path: Path, suffix: str) 
     ):
         file = tmp_path / f"graph.{suffix}"
         file.unlink(missing_ok=True)
-        store.graph(namespace).draw(file, name)
+        store.graph(namespace).subgraph(name, past=True).draw(file)
         assert file.stat().st_size > 4000  # a blank sheet has less than 3,000
 
 
@@ -275,7 +275,7 @@ def test_a_picture_without_an_ending_is_refused(
     drawn = tmp_path / "drawn"
     drawn.mkdir()
     with pytest.raises(ConfigError, match=f"{name}' has no ending"):
-        store.graph(NAMESPACE).draw(drawn / name)
+        store.graph(NAMESPACE).subgraph(past=True).draw(drawn / name)
     assert list(drawn.iterdir()) == []
 
 
@@ -299,9 +299,9 @@ def test_a_missing_extra_is_named(
     graph = store.graph(NAMESPACE)
     assert graph.subgraph(past=True).to_json()["nodes"]
     with pytest.raises(ImportError, match=r'extra "graph".* pip install "\.\[graph\]"'):
-        graph.to_graphml()
+        graph.subgraph().to_graphml()
     with pytest.raises(ImportError, match=r'extra "graph".* pip install "\.\[graph\]"'):
-        graph.draw(tmp_path / "graph.png")
+        graph.subgraph().draw(tmp_path / "graph.png")
 
 
 def test_what_is_deleted_leaves_the_graph(store: MemoryStore) -> None:
