@@ -181,6 +181,37 @@ def test_a_correction_at_once_means_what_was_said_last(back: str) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("first", "back", "becomes"),
+    [
+        ("I live in Bonn.", "No, in Ulm.", "Lena lives in Ulm."),
+        ("I live in Bonn.", "Wait, no: New York.", "Lena lives in New York."),
+        ("My birthday is on 3 May.", "No, wait: on 5 May.", "Lena's birthday is on 5 May."),
+        ("Ich wohne in Bonn.", "Nein, Moment, in Ulm.", "Lena wohnt in Ulm."),
+        ("Vivo en Lugo.", "No, perdona, en Vigo.", "Lena vive en Vigo."),
+        ("Mi cumpleaños es el 3 de mayo.", "No, espera: el 5 de mayo.", "Lena cumple años el 5 de mayo."),
+        ("Abito a Lucca.", "No, aspetta: a Pisa.", "Lena vive a Pisa."),
+    ],
+)  # fmt: skip
+def test_no_and_another_value_corrects_what_was_said_last(
+    first: str, back: str, becomes: str
+) -> None:
+    """With or without a preposition, before a name or a day."""
+    assert over(first, back, days=0) == [becomes]
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "No, Tom said hi.", "No, Tuesday works better.", "Sorry, Paris is nice.", "No, I visited Ulm.",
+        "No, at 5 is fine.", "Wait, Anna called.", "No, in May it rained.",
+    ],
+)  # fmt: skip
+def test_no_and_another_thing_corrects_nothing(back: str) -> None:
+    """What follows is no name and no day."""
+    assert over("I live in Bonn.", back, days=0) == []
+
+
 def test_what_ends_a_private_fact_is_private() -> None:
     """Whoever may not read a fact does not read either that it is over."""
     turns = (

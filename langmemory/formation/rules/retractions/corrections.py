@@ -81,6 +81,8 @@ def _clean(text: str) -> str:
 
 def _is_value(new: str, frame: Frame) -> bool:
     """Whether something may be the object of a fact by itself: "Ulm", and not "it was nice"."""
+    if _is_dated(new, frame):
+        return True
     stop = LANGUAGES[frame.code].stop_words
     return not frame.spaced or not any(word in stop for word in split_words(new))
 
@@ -114,7 +116,7 @@ def _fits(held: Held, new: str, frame: Frame) -> bool:
     if any(c.isdigit() for c in about):
         return any(c.isdigit() for c in new)
     if held.claim.object_is_entity and relation.object != "thing":
-        return new[:1].isupper()
+        return all(word[:1].isupper() for word in new.split())
     return LANGUAGES[frame.code].capital_nouns or new[:1].isupper() == about[:1].isupper()
 
 
