@@ -188,6 +188,7 @@ def test_a_correction_at_once_means_what_was_said_last(back: str) -> None:
         ("I live in Bonn.", "Wait, no: New York.", "Lena lives in New York."),
         ("My birthday is on 3 May.", "No, wait: on 5 May.", "Lena's birthday is on 5 May."),
         ("Ich wohne in Bonn.", "Nein, Moment, in Ulm.", "Lena wohnt in Ulm."),
+        ("Mein Geburtstag ist am 3. Mai.", "Nein, warte: am 5. Mai.", "Lena hat am 5. Mai Geburtstag."),
         ("Vivo en Lugo.", "No, perdona, en Vigo.", "Lena vive en Vigo."),
         ("Mi cumpleaños es el 3 de mayo.", "No, espera: el 5 de mayo.", "Lena cumple años el 5 de mayo."),
         ("Abito a Lucca.", "No, aspetta: a Pisa.", "Lena vive a Pisa."),
