@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from langmemory.languages.spelling import normalised_text
 
 if TYPE_CHECKING:
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import BaseMessage, ToolCall
 
 THOUGHT_TAGS: Final = "think|thinking|thought|reasoning"
 _THINKING: Final = re.compile(
@@ -46,6 +47,11 @@ COUNTED: Final = 3
 """So many numbers of which each is one more than the one before are counted, not ranked."""
 SHORT: Final = 3
 """Spaces in a sentence that nobody says twice on purpose, at least."""
+
+
+_TAG: Final = re.compile(r"</?(?:tool_?calls?|function_?calls?)>", re.IGNORECASE)
+MOST_FIELDS: Final = 3
+"""Of a call: its name, its arguments, and its type or id."""
 
 
 class UnusableAnswerError(Exception):
@@ -176,3 +182,32 @@ def _json(text: str) -> Any:
             return json_repair.loads(text)
         except (ValueError, RecursionError):
             return None
+
+
+def calls_in_text(text: str) -> list[ToolCall]:
+    """Return the calls of tools that a model wrote as its answer, and nothing beside them: small models know
+    the form of a call and not its place.
+
+    Each is an object with a ``name`` and with ``arguments`` or ``parameters``; fences and tags around it do
+    not count.
+    """
+    bare = _TAG.sub("", _FENCE.sub("", _THINKING.sub("", text))).strip()
+    if not bare.startswith(("{", "[")):
+        return []
+    try:
+        read = json.loads(bare)
+    except ValueError:
+        try:
+            read = [json.loads(line) for line in bare.splitlines() if line.strip()]
+        except ValueError:
+            return []
+    calls: list[ToolCall] = []
+    for one in read if isinstance(read, list) else [read]:
+        if not isinstance(one, dict) or not isinstance(one.get("name"), str):
+            return []
+        arguments = one.get("arguments", one.get("parameters"))
+        if not isinstance(arguments, dict) or len(one) > MOST_FIELDS:
+            return []
+        id = f"call_{uuid4().hex[:12]}"
+        calls.append({"name": one["name"], "args": arguments, "id": id, "type": "tool_call"})
+    return calls

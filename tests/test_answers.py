@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_ollama import ChatOllama
 
-from langmemory.answers import UnusableAnswerError, answer_lines, ranking, without_repetitions
+from langmemory.answers import (
+    UnusableAnswerError,
+    answer_lines,
+    calls_in_text,
+    ranking,
+    without_repetitions,
+)
 from langmemory.chat_models import ask_briefly, bounded
+from langmemory.graphs import build_chat_graph
 from langmemory.recall.models import (
     chat_model_expander,
     chat_model_planner,
@@ -23,6 +31,7 @@ from langmemory.recall.models import (
     plan_questions,
     rerank,
 )
+from langmemory.stores import MemoryStore
 from tests.scripted import ScriptedModel
 
 LINES = [
@@ -186,3 +195,42 @@ def test_an_endless_answer_ends() -> None:
     assert bounded(ChatOllama(model="m")).num_predict  # type: ignore[attr-defined]
     assert bounded(ChatOllama(model="m", num_predict=7)).num_predict == 7  # type: ignore[attr-defined]
     assert bounded(model) is model
+
+
+CALLS = [
+    ('{"name": "search_memory", "arguments": {"query": "tea"}}', ["search_memory"]),
+    ('```json\n{"name": "search_memory", "parameters": {}}\n```', ["search_memory"]),
+    ('<tool_call>\n{"name": "a", "arguments": {}}\n</tool_call>', ["a"]),
+    ('[{"name": "a", "arguments": {}}, {"name": "b", "arguments": {"x": [1]}}]', ["a", "b"]),
+    ('{"name": "a", "arguments": {}}\n{"name": "b", "arguments": {}}', ["a", "b"]),
+    ('<think>I search</think>{"type": "function", "name": "a", "arguments": {}}', ["a"]),
+    ('{"name": "Lena", "age": 30}', []),
+    ('{"name": "Lena", "arguments": "many"}', []),
+    ('Call {"name": "a", "arguments": {}}', []),
+    ("You like tea.", []),
+    ("[]", []),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), CALLS)
+def test_a_call_written_as_an_answer_is_read(text: str, names: list[str]) -> None:
+    """As one object or several, in fences and tags; an object that is something else is none."""
+    assert [call["name"] for call in calls_in_text(text)] == names
+
+
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_chat_makes_the_calls_that_a_small_model_writes(tmp_path: Path, endless: bool) -> None:
+    """What it calls gets an answer, also a tool that is not there; it ends, and no call is remembered."""
+    search = '{"name": "search_memory", "arguments": {"query": "tea"}}'
+    script = (
+        [search] * 20 if endless else [search, '{"name": "no_tool", "arguments": {}}', "Green tea."]
+    )
+    with MemoryStore(tmp_path / "m.db") as store:
+        chat = build_chat_graph(ScriptedModel(script=script), tools=["search_memory"], store=store)
+        config: Any = {"configurable": {"user_id": "lena", "thread_id": "t"}}
+        messages = chat.invoke({"messages": [("user", "Which tea do I like?")]}, config)["messages"]
+        results = [one for one in messages if isinstance(one, ToolMessage)]
+        assert len(results) == (4 if endless else 2)
+        said = {item.value["content"] for item in store.search(("memories", "lena"))}
+        assert said == {"Which tea do I like?"} | (set() if endless else {"Green tea."})

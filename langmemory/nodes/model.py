@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AnyMessage, BaseMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+)
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 
+from langmemory.answers import calls_in_text
 from langmemory.arguments import one_of
 from langmemory.chat_models import check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
@@ -33,13 +40,17 @@ You are a helpful assistant with a long-term memory. What you remember about the
 to, if anything, stands below. Use it when it helps, and never claim to remember more than that."""
 
 
+MOST_CALLS_IN_TEXT: Final = 4
+"""Rounds of tool calls in a turn after which a text that looks like a call is an answer."""
+
+
 class ModelNode(Runnable[Any, dict[str, Any]]):
     """Ask the model: system prompt, core memory, memory block, summary, conversation.
 
-    A tool call without a result, after a failure or because the person continued, gets a result that
-    says so. If the conversation exceeds its share of the budget, old tool outputs are trimmed and then
-    cleared. If a prompt would use the reserve, it loses its oldest turns; the report says so, and
-    recall still finds them.
+    A tool call that a small model writes as its answer is made. One without a result, after a failure or
+    because the person continued, gets a result that says so. If the conversation exceeds its share of the
+    budget, old tool outputs are trimmed and then cleared. If a prompt would use the reserve, it loses its
+    oldest turns; the report says so, and recall still finds them.
 
     Args:
         model: any LangChain chat model.
@@ -76,6 +87,7 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
     ) -> None:
         check_model(model)
         bound = model.bind_tools(list(tools)) if tools else model
+        self.has_tools = bool(tools)
         keep = one_of("citations", citations, Citations) == "keep"
         self.model: Runnable[LanguageModelInput, BaseMessage] = (
             bound if keep else StripCitations(bound)
@@ -92,13 +104,25 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prompt, report = self._prepare(input)
-        return {self.messages_key: [self.model.invoke(prompt, config)], "budget": report}
+        answer = self._with_calls(self.model.invoke(prompt, config), prompt)
+        return {self.messages_key: [answer], "budget": report}
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prompt, report = self._prepare(input)
-        return {self.messages_key: [await self.model.ainvoke(prompt, config)], "budget": report}
+        answer = self._with_calls(await self.model.ainvoke(prompt, config), prompt)
+        return {self.messages_key: [answer], "budget": report}
+
+    def _with_calls(self, answer: BaseMessage, prompt: Sequence[AnyMessage]) -> BaseMessage:
+        """Return the answer; where its text is a call of a tool, that call is made. A model that goes on so
+        is stopped after `MOST_CALLS_IN_TEXT`."""
+        if not self.has_tools or not isinstance(answer, AIMessage) or answer.tool_calls:
+            return answer
+        since = takewhile(lambda one: not isinstance(one, HumanMessage), reversed(prompt))
+        made = sum(isinstance(one, AIMessage) and bool(one.tool_calls) for one in since)
+        calls = calls_in_text(answer.text) if made < MOST_CALLS_IN_TEXT else []
+        return answer.model_copy(update={"content": "", "tool_calls": calls}) if calls else answer
 
     def _prepare(self, state: Any) -> tuple[list[AnyMessage], BudgetReport]:
         core = "\n\n".join(filter(None, (self.prompt, value_of(state, "core_memory"))))

@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol, cast
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 from langgraph.store.base import BaseStore
 
+from langmemory.answers import calls_in_text
 from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected, text_of
@@ -543,8 +544,11 @@ def _storable(turn: BaseMessage) -> BaseMessage:
 
 
 def is_said(message: BaseMessage) -> bool:
-    """Return whether it is a message of a person or the assistant: text, and not injected from memory."""
-    return _has_a_say(message) and bool(text_of(message).strip())
+    """Return whether it is a message of a person or the assistant: text, not injected from memory, and not a
+    tool call that a model wrote as its answer."""
+    text = text_of(message).strip()
+    is_call = isinstance(message, AIMessage) and bool(calls_in_text(text))
+    return _has_a_say(message) and bool(text) and not is_call
 
 
 def _has_a_say(message: BaseMessage) -> bool:
