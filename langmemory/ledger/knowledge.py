@@ -388,11 +388,14 @@ class StoreKnowledge:
         return None if found is None else self._entities([found])[0]
 
     def names_of(self, keys: Iterable[str]) -> Mapping[str, str]:
+        wanted = tuple(set(keys))
+        if not wanted:
+            return {}
         reading = self._now()
         rows = reading.snapshot.connection.execute(
             "SELECT e.key, e.name FROM carray(?) c "
             "CROSS JOIN entity e ON e.namespace = ? AND e.key = c.value",
-            (reading.snapshot.connection.text_array(tuple(set(keys))), reading.namespace),
+            (reading.snapshot.connection.text_array(wanted), reading.namespace),
         )
         return dict(rows.fetchall())
 

@@ -230,6 +230,7 @@ def test_of_what_a_speaker_said_few_facts_are_read(store: MemoryStore) -> None:
         assert len(near) < 30
         assert keys(knowledge.told_by("mira", None, {"likes"})) == []
         assert knowledge.names_of(["person/lena", "nobody"]) == {"person/lena": "Lena"}
+        assert knowledge.names_of([]) == {}
 
 
 def test_a_long_text_is_found_among_many(tmp_path: Path) -> None:
