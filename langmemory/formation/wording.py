@@ -8,6 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Final
 
 from langmemory.formation.statements import cues
 from langmemory.languages import LANGUAGES, WordOrder, is_unspaced, primary, split_words
@@ -153,11 +154,15 @@ def _form(word: str) -> str:
     return str(cues().numbers.get(word, singular(word)))
 
 
+BEFORE: Final = 40
+"""Characters before a word in which the end of a sentence is looked for."""
+
+
 def capitalised_words(text: str) -> frozenset[str]:
     """Return the words with a capital, but for those that begin a sentence: names, and in German nouns."""
     found: set[str] = set()
     for match in _CAPITAL.finditer(text):
-        before = text[: match.start()].rstrip(" \"'“”„(¿¡")
+        before = text[max(0, match.start() - BEFORE) : match.start()].rstrip(" \"'“”„(¿¡")
         if match[0][0].isupper() and before and before[-1] not in ".!?:;\n":
             found.add(singular(_fold_accents(match[0].casefold())))
     return frozenset(found)

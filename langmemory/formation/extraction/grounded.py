@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from typing import Final, Literal
@@ -34,7 +35,13 @@ from langmemory.formation.relations.vocabulary import (
     relation_named,
 )
 from langmemory.formation.relations.vocabulary import WORDS as RELATION_WORDS
-from langmemory.formation.rules.clauses import Clause, own_words, read_sentences, strip_openers
+from langmemory.formation.rules.clauses import (
+    Clause,
+    own_words,
+    read_part,
+    read_sentences,
+    strip_openers,
+)
 from langmemory.formation.rules.clauses import sentences as split_sentences
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.grammar import TIME
@@ -565,7 +572,7 @@ def _heard(turn: Turn, asked: Turn | None) -> _Heard:
         turn=turn,
         code=code,
         sizes=tuple(tuple(each) for each in sizes if each),
-        words=_words_of(text),
+        words=_words_of(read_part(text)),
     )
 
 
@@ -619,6 +626,13 @@ def _is_negated(clauses: Iterable[str], code: str) -> bool:
     return any(wording(clause, code).negated for clause in clauses if clause)
 
 
+@lru_cache(maxsize=64)
+def _times_of(turn: Turn, code: str) -> list[tuple[datetime, datetime]]:
+    """Beginnings and ends of the times that a turn names, in the part of it that rules read."""
+    found = find(read_part(turn.text), said_at=turn.said_at, language=code)
+    return [(one.when.start, one.when.end) for one in found]
+
+
 def _underived(
     text: str, heard: _Heard, numbers: frozenset[str], dates: frozenset[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
@@ -626,10 +640,7 @@ def _underived(
     turn, code = heard.turn, heard.code
     if not numbers | dates:
         return numbers, dates
-    meant = [
-        (one.when.start, one.when.end)
-        for one in find(turn.text, said_at=turn.said_at, language=code)
-    ]
+    meant = _times_of(turn, code)
 
     def is_meant(when: When) -> bool:
         return any(

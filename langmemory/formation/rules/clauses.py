@@ -70,7 +70,7 @@ def read_sentences(text: str, patterns: Patterns, said_at: datetime) -> Iterator
         patterns: of its language.
         said_at: what times are resolved against.
     """
-    text = _QUOTATION.sub('""', _ends(text))
+    text = _QUOTATION.sub('""', read_part(text))
     for written, following in pairwise((*sentences(text), "")):
         sentence = patterns.places.sub(lambda place: place[0].title(), written)
         if patterns.frames.search(sentence):
@@ -164,7 +164,7 @@ def strip_openers(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]
         text = text[found.end() :]
 
 
-def _ends(text: str) -> str:
+def read_part(text: str) -> str:
     """What is read of a text: of a long one its ends, without the sentences that are cut through."""
     if len(text) <= MOST_READ:
         return text
