@@ -24,9 +24,9 @@ Form = Literal["full", "small", "none"]
 sentences, one exchange at a time; not at all, so that rules alone read."""
 Model = TypeVar("Model")
 
-ANSWER_SECONDS: Final = 30.0
+BRIEF_SECONDS: Final = 30.0
 """For a whole answer that somebody waits for; the time limit of a model's client is for each piece of it."""
-ANSWER_TOKENS: Final = 2_000
+BRIEF_TOKENS: Final = 2_000
 """Most of one answer, thoughts included, of a model that would go on without end."""
 
 
@@ -118,8 +118,8 @@ def measured_forms() -> dict[str, Form]:
         return {}
     try:
         forms = json.loads(file.read_text(encoding="utf-8-sig"))
-    except ValueError as error:
-        forms = error
+    except ValueError:
+        forms = None
     if not isinstance(forms, dict) or not set(forms.values()) <= set(get_args(Form)):
         raise ConfigError(
             f"{file} is no object of model names and forms ({', '.join(get_args(Form))}). Delete it, and "
@@ -149,7 +149,7 @@ def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:
     return model.with_config(tags=[TAG_NOSTREAM])
 
 
-def bounded(model: Model, tokens: int = ANSWER_TOKENS) -> Model:
+def bounded(model: Model, tokens: int = BRIEF_TOKENS) -> Model:
     """The model, where it is Ollama's and its own settings leave that open, with an end to its answers, which
     else may go on for hours, and a temperature of 0."""
     open_settings = {
@@ -163,9 +163,9 @@ def bounded(model: Model, tokens: int = ANSWER_TOKENS) -> Model:
     return copy(update=open_settings)  # type: ignore[no-any-return]
 
 
-def ask_briefly(model: BaseChatModel, prompt: str, *, seconds: float = ANSWER_SECONDS) -> str:
-    """Ask a model once, for what it is worth a short wait; a graph does not stream its answer. Return what it
-    wrote, without its thoughts.
+def ask_briefly(model: BaseChatModel, prompt: str, *, seconds: float = BRIEF_SECONDS) -> str:
+    """Ask a model once, where an answer is worth a short wait only; a graph does not stream it. Return what
+    the model wrote, without its thoughts.
 
     Raises:
         UnusableAnswerError: It was not done in time.

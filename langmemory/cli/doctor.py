@@ -192,14 +192,11 @@ def write_form(name: str, form: Form) -> Path:
     import json
 
     from langmemory.chat_models import forms_file, measured_forms
-    from langmemory.files import create_folder
+    from langmemory.projections.journal.files import write_file
 
     file = forms_file()
-    forms = {**measured_forms(), name: form}
-    create_folder(file.parent)
-    written = file.with_name(f"{file.name}.new")
-    written.write_text(json.dumps(forms, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    written.replace(file)
+    text = json.dumps({**measured_forms(), name: form}, indent=2, ensure_ascii=False) + "\n"
+    write_file(file, text.encode(), lambda _: True)
     return file
 
 

@@ -275,7 +275,7 @@ def _taken_back(fact: Fact, statement: ComparableFact, knowledge: Knowledge) -> 
         other = ComparableFact.of_known(known)
         theirs = wording(other.text, other.language)
         same = mine.words == theirs.words and mine.names == theirs.names
-        if same and mine.agrees(theirs) and mine.follows(theirs):
+        if same and mine.matches(theirs):
             return known
         for one, gone in zip(statement.claims[:1], other.claims[:1], strict=False):
             if one.relation == gone.relation and all(
@@ -320,8 +320,7 @@ def _near(statement: ComparableFact, known: KnownFact, cosine: float) -> bool | 
     if mine.speaks_of_others(theirs):
         return None
     worded_alike = mine.overlap(theirs) >= OVERLAP and not mine.swaps_words(theirs)
-    may_be = mine.agrees(theirs) and mine.follows(theirs)
-    return may_be and (cosine >= SAME or worded_alike)
+    return mine.matches(theirs) and (cosine >= SAME or worded_alike)
 
 
 def _find_reworded_fact(fact: Fact, knowledge: Knowledge) -> tuple[KnownFact, float, bool] | None:

@@ -161,14 +161,11 @@ _Read = tuple[Mapping[int, Verdict], str | None]
 
 def _question(group: Group, *, turned: bool = False) -> Question[_Read]:
     """The question about the open pairs; ``turned``, the old statement of each stands first."""
-    shown = "\n\n".join(
-        "\n".join([f"Pair {number}:", *(reversed(both) if turned else both)])
-        for number, pair in enumerate(group.open, start=1)
-        if (
-            both := [f"NEW {_describe_statement(pair.new)}", f"OLD {_describe_statement(pair.old)}"]
-        )
-    )
-    messages = (SystemMessage(prompt("judge")), HumanMessage(shown))
+    shown: list[str] = []
+    for number, pair in enumerate(group.open, start=1):
+        both = [f"NEW {_describe_statement(pair.new)}", f"OLD {_describe_statement(pair.old)}"]
+        shown.append("\n".join([f"Pair {number}:", *(reversed(both) if turned else both)]))
+    messages = (SystemMessage(prompt("judge")), HumanMessage("\n\n".join(shown)))
     return Question(messages=messages, read=_read)
 
 

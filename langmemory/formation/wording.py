@@ -57,6 +57,10 @@ class Wording:
         """Whether the order of the words is the same, as far as it tells who does what to whom."""
         return self.order.follows(other.order)
 
+    def matches(self, other: Wording) -> bool:
+        """Whether nothing that changes the meaning differs, the order of the words included."""
+        return self.agrees(other) and self.follows(other)
+
     def speaks_of_others(self, other: Wording) -> bool:
         """Whether each names somebody, or a day, that the other does not speak of at all."""
         return any(

@@ -402,6 +402,7 @@ _OWN_FACETS: Final = {column.name: _allows(column) for column in ITEM.parts("fac
 """Facets that a value may name itself."""
 _OWN_TIMES: Final = ("valid_at", "invalid_at")
 """Times that a value may name itself: since when and until when it is true."""
+_OWN: Final = frozenset((*_OWN_FACETS, *_OWN_TIMES))
 
 
 VAULT: Final = "vault"
@@ -417,8 +418,8 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidValueError: ``valid_at`` or ``invalid_at`` is no time.
     """
-    if _OWN_FACETS.keys().isdisjoint(value) and not any(name in value for name in _OWN_TIMES):
-        return {}  # as nearly always
+    if _OWN.isdisjoint(value):  # as nearly always
+        return {}
     if value.get("kind") == VAULT:
         raise VaultError(
             "The kind 'vault' is for secrets, and an item stands in clear in the file, in recall and in "

@@ -61,6 +61,9 @@ def novelty(aged: Aged, texts: Sequence[str], *, told: int) -> Floats:
     return found
 
 
+_CONFIGURED: Final = LifecycleConfig()
+"""Where the numbers stand that a configuration may set."""
+
 DECAY: Final = "decay"
 """`Review.about` of a question about a fading memory."""
 
@@ -84,14 +87,14 @@ class PolicyOptions:
     mandate without either."""
     max_mandates: int = 20
     """Mandates of one owner in a namespace that promotion stops at."""
-    unused_days: float = 90
+    unused_days: float = _CONFIGURED.unused_days
     """Days without a use, or a mention, after which a derived memory gets the priority ``archive``."""
     unused_cited: int = 5
     """Citations from which a memory is kept all the same."""
     unused_novelty: float = 0.8
     """Novelty, 0..1, from which a memory is kept all the same. Without this bound (1) demotion lowers what
     blocks of prompts hold of the evidence, see decision 041."""
-    max_facts: int | None = 50_000
+    max_facts: int | None = _CONFIGURED.max_facts
     """Derived memories that a namespace may keep; None means no limit. Ten years of daily talk leave some
     thousands; a night reads all columns of all of them."""
     most_at_once: float = 0.05
@@ -108,7 +111,7 @@ class PolicyOptions:
     """Retention, 0..1, below which it is asked whether an important memory may go."""
     important: float = 0.7
     """Importance, 0..1, from which a memory counts as important."""
-    max_reviews: int = 5
+    max_reviews: int = _CONFIGURED.max_reviews
     """Questions about fading memories of a namespace that may wait for an answer at a time."""
     confirmations: int = 2
     """Pieces of evidence from which a fact that waits for approval is approved without a person."""

@@ -125,7 +125,7 @@ class ViewerAdmin:
         answer: Id | None = None,
     ) -> int:
         """Count what an answer made of memories, for an application that keeps no memory block: by the ids
-        that stand in a block. Return how many of these memories are here.
+        that stand in a block. Return how many of the ids stand for one memory here.
 
         A block that a server made, and memories that its tools showed, are counted as shown already.
 
@@ -135,8 +135,8 @@ class ViewerAdmin:
             shown: Ids that stood in a prompt that was made elsewhere.
             right: Whether the answer turned out well; None as long as nobody knows.
             answer: Id of the answer. A report that comes again counts once, and one that adds whether the
-                answer was right adds just that. The store remembers the
-                latest ten thousand memories of answers, until it is closed.
+                answer was right adds just that. The store knows its latest 10,000 pairs of an answer and a
+                memory again, until it is closed.
         """
         marks: dict[str, set[Mark]] = {}
         for ids, mark in zip((shown, cited, cited if right else ()), get_args(Mark), strict=True):

@@ -335,7 +335,7 @@ class Graph:
         privacy: Privacy = "shared",
     ) -> Edge:
         """Claim a relation between two things by a memory that says so, in a run that can be undone. A name
-        that nothing has becomes that of a thing. What is claimed already changes nothing.
+        that is not known yet becomes a new thing. What is claimed already changes nothing.
 
         Args:
             source: The name or key of whom or what is claimed.
@@ -367,14 +367,13 @@ class Graph:
             return there[0]
         if valid_at is not None:
             facets = Facets(**{**facets.given(), "valid_at": valid_at})
-        told = _statement(
-            text or f"{source} {relation.replace('_', ' ')} {target}", facets, first, last
-        )
+        said = text or f"{source} {relation.replace('_', ' ')} {target}"
+        statement = _statement(said, facets, first, last)
         edge = AddEdge(
-            fact=told.key, subject=claim.subject, relation=claim.relation, object=claim.object
+            fact=statement.key, subject=claim.subject, relation=claim.relation, object=claim.object
         )
-        self._apply([*added, *more, told, edge], f"related: {claim.relation}")
-        return self._claimed(told.key)
+        self._apply([*added, *more, statement, edge], f"related: {claim.relation}")
+        return self._claimed(statement.key)
 
     arelate = twin(relate)
 

@@ -27,6 +27,7 @@ from langmemory.formation.grounding import (
     in_first_person,
     missing_words,
     sentences,
+    telling_words,
 )
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
@@ -605,8 +606,7 @@ def _patterns(code: str) -> Patterns:
 
 def _words_of(text: str) -> frozenset[str]:
     """The words of a text, as they are compared, stop words too."""
-    found = wording(text, "")
-    return found.words | found.numbers | found.dates
+    return telling_words(text, "")
 
 
 def _names(text: str, code: str) -> frozenset[str]:

@@ -201,21 +201,16 @@ class Reader:
             return None
         for found in map(clause.time, re.findall(TIME, clause.text)):
             when = self._resolve_time(found, "past")
-            if (
-                begun.when.end <= when.start
-                and when.end <= self.turn.said_at
-                and found.role == "at"
-            ):
-                held = told_in(begun, self.me.shown, self.me.claimed)
-                self._begun = None
-                self._stopped[begun.claims[0], begun.when] = when.start
-                return (
-                    None
-                    if held is None
-                    else replace(
-                        begun, text=no_longer(held), ends=True, when=when, time_words=when.words
-                    )
-                )
+            follows = begun.when.end <= when.start and when.end <= self.turn.said_at
+            if not follows or found.role != "at":
+                continue
+            self._begun = None
+            self._stopped[begun.claims[0], begun.when] = when.start
+            held = told_in(begun, self.me.shown, self.me.claimed)
+            if held is None:
+                return None
+            text = no_longer(held)
+            return replace(begun, text=text, ends=True, when=when, time_words=when.words)
         return None
 
     def _is_noun(self, text: str, before: str) -> bool:

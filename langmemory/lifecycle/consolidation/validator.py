@@ -198,7 +198,7 @@ def _about_merge(memories: Sequence[Listed]) -> Iterator[str]:
             yield "they are of different kinds"
         if other.memory.pinned or other.memory.verified:
             yield "a person vouched for one that would go"
-        alike = other.wording.agrees(keep.wording) and other.wording.follows(keep.wording)
+        alike = other.wording.matches(keep.wording)
         if not alike or other.wording.overlap(keep.wording) < ALIKE:
             yield "they do not say the same"
         if keep.statement == "event" and other.memory.at.date() != keep.memory.at.date():
