@@ -20,7 +20,7 @@ from langmemory.languages.temporal.calendar import (
     third,
 )
 from langmemory.languages.temporal.reading import hours, number, read
-from langmemory.languages.temporal.words import Form, Role, TimeWords, anchor, forms
+from langmemory.languages.temporal.words import Form, Role, TimeWords, anchor, matches
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -53,11 +53,10 @@ def scan(
 ) -> list[Candidate]:
     """Every time of the text in order, the longest where they overlap."""
     found: list[Candidate] = []
-    for form, pattern in forms(words.code):
-        for match in pattern.finditer(text):
-            candidate = _candidate(match, form, words, said_at, prefer)
-            if candidate is not None:
-                found.append(candidate)
+    for form, match in matches(text, words.code):
+        candidate = _candidate(match, form, words, said_at, prefer)
+        if candidate is not None:
+            found.append(candidate)
     found.sort(key=lambda one: (one.start - one.end, not one.strong, one.start))
     kept: list[Candidate] = []
     for one in found:

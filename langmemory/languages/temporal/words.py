@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -284,18 +284,6 @@ def one_of(words: Iterable[str]) -> str:
     return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ordered) or "(?!)"
 
 
-def compiled(words: TimeWords) -> tuple[tuple[Form, re.Pattern[str]], ...]:
-    """The forms of a language as regular expressions that match at word boundaries."""
-    # Not the 80 of "8-80", but the one of "mid-80s".
-    before = r"(?:(?<![\w.,:/$€£-])|(?<=\bmid-)|(?<=\bearly-)|(?<=\blate-))" if words.spaced else ""
-    after = r"(?![\w/])(?![.,:]\d)" if words.spaced else ""
-    parts = words.parts_of()
-    return tuple(
-        (found, re.compile(f"{before}(?:{_filled(found.pattern, parts)}){after}", re.IGNORECASE))
-        for found in words.forms
-    )
-
-
 def _filled(pattern: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{([a-z]\w*)\}", lambda found: parts[found[1]], pattern)
 
@@ -310,8 +298,40 @@ TIME_WORDS: Mapping[str, TimeWords] = Topic(
 
 @lru_cache(maxsize=32)
 def forms(code: str) -> tuple[tuple[Form, re.Pattern[str]], ...]:
-    """The compiled forms of a language of `TIME_WORDS`."""
-    return compiled(TIME_WORDS[code])
+    """The forms of a language of `TIME_WORDS` as regular expressions that match at word boundaries."""
+    words = TIME_WORDS[code]
+    before, bodies = _bodies(words)
+    patterns = (re.compile(before + body, re.IGNORECASE) for body in bodies)
+    return tuple(zip(words.forms, patterns, strict=True))
+
+
+def matches(text: str, code: str) -> Iterator[tuple[Form, re.Match[str]]]:
+    """Every match of every form of a language, form by form, as `re.Pattern.finditer` finds them."""
+    # One look at the text for all forms takes a quarter of the time of a look for each.
+    places = [match.start() for match in _beginnings(code).finditer(text)]
+    for form, pattern in forms(code) if places else ():
+        end = 0
+        for place in places:
+            if place >= end and (match := pattern.match(text, place)):
+                end = match.end()
+                yield form, match
+
+
+@lru_cache(maxsize=32)
+def _beginnings(code: str) -> re.Pattern[str]:
+    """Matches the empty string wherever a form of a language begins."""
+    before, bodies = _bodies(TIME_WORDS[code])
+    unnamed = (re.sub(r"\(\?P<\w+>", "(?:", body) for body in bodies)
+    return re.compile(f"{before}(?={'|'.join(unnamed)})", re.IGNORECASE)
+
+
+def _bodies(words: TimeWords) -> tuple[str, list[str]]:
+    """What stands before every form, and each with what must follow it."""
+    # Not the 80 of "8-80", but the one of "mid-80s".
+    before = r"(?:(?<![\w.,:/$€£-])|(?<=\bmid-)|(?<=\bearly-)|(?<=\blate-))" if words.spaced else ""
+    after = r"(?![\w/])(?![.,:]\d)" if words.spaced else ""
+    parts = words.parts_of()
+    return before, [f"(?:{_filled(form.pattern, parts)}){after}" for form in words.forms]
 
 
 @lru_cache(maxsize=32)
