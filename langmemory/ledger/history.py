@@ -41,16 +41,39 @@ def seal_key(path: str, key: str) -> str:
     return SEAL + hashlib.sha256(f"{path}\0{key}".encode()).hexdigest()[:32]
 
 
+_SEALED: Final = (
+    "FROM namespace n JOIN history h ON h.namespace = n.id "
+    "WHERE n.path IN (SELECT value FROM json_each(?)) AND h.key IN (SELECT value FROM json_each(?))"
+)
+
+
+def _sealed(namespace: Namespace, keys: Sequence[str]) -> tuple[str, str]:
+    """Return what `_SEALED` binds: where forgotten memories of the namespace may stand, and how the
+    keys are named there."""
+    above = [to_path(namespace[:depth]) for depth in range(len(namespace), 0, -1)]
+    return json.dumps([*above, *TOMBSTONES]), json.dumps([seal_key(above[0], key) for key in keys])
+
+
 def forgotten_lives(connection: Connection, namespace: Namespace, key: str) -> list[int]:
     """Item ids under which forgotten memories of this key stand in the history: in the namespace, or
     further up where that is gone with them."""
-    above = [to_path(namespace[:depth]) for depth in range(len(namespace), 0, -1)]
-    rows = connection.execute(
-        f"SELECT DISTINCT h.item FROM namespace n JOIN history h ON h.namespace = n.id "
-        f"WHERE n.path IN ({', '.join('?' * (len(above) + 1))}) AND h.key = ?",
-        (*above, *TOMBSTONES, seal_key(above[0], key)),
-    )
+    rows = connection.execute(f"SELECT DISTINCT h.item {_SEALED}", _sealed(namespace, [key]))
     return [int(row[0]) for row in rows]
+
+
+def met_before(connection: Connection, namespace: Namespace, keys: Sequence[str]) -> set[str]:
+    """Return those of the keys under which there is an item, or was one, forgotten ones included."""
+    path, names = to_path(namespace), json.dumps(keys)
+    rows = connection.execute(
+        "SELECT i.key FROM namespace n JOIN item i ON i.namespace = n.id "
+        "WHERE n.path = ? AND i.key IN (SELECT value FROM json_each(?)) "
+        "UNION SELECT h.key FROM namespace n JOIN history h ON h.namespace = n.id "
+        "WHERE n.path = ? AND h.key IN (SELECT value FROM json_each(?)) "
+        f"UNION SELECT h.key {_SEALED}",
+        (path, names, path, names, *_sealed(namespace, keys)),
+    )
+    met = {row[0] for row in rows}
+    return {key for key in keys if key in met or seal_key(path, key) in met}
 
 
 LIVES: Final = (

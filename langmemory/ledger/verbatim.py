@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from langmemory.languages import index_text
+from langmemory.ledger import history
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.indexing import Indexing, turn_body
 from langmemory.ledger.items import Write, find, put
@@ -45,8 +46,11 @@ def store(
     conversations again and again, and what a person took back must not return with them.
     """
     new = []
+    met = history.met_before(connection, namespace, [write.key for write in writes])
     for write in writes:
-        key = _free_key(connection, namespace, thread_id, write.key, write.facets["owner"])
+        key: str | None = write.key
+        if write.key in met:
+            key = _free_key(connection, namespace, thread_id, write.key, write.facets["owner"])
         if key is not None:
             write.key = key
             new.append(write)
@@ -77,10 +81,12 @@ def new_turns(
     owner: str | None,
 ) -> list[Turn]:
     """Return the turns that `store` would not leave alone: what is known already need not be embedded."""
+    met = history.met_before(connection, namespace, [turn.key for turn in turns])
     return [
         turn
         for turn in turns
-        if _free_key(connection, namespace, thread_id, turn.key, owner) is not None
+        if turn.key not in met
+        or _free_key(connection, namespace, thread_id, turn.key, owner) is not None
     ]
 
 
