@@ -24,12 +24,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-from uuid import UUID
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from langchain_core.outputs import LLMResult
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from rich.console import Console
@@ -48,6 +45,7 @@ from langmemory.graphs import build_maintenance_graph
 from langmemory.languages.spelling import normalised_text
 from langmemory.nodes import RecallNode
 from langmemory.nodes.summarize import summarize_messages
+from langmemory.parts.evals.answering import Cost
 from langmemory.ports.facts import Fact
 from langmemory.recall.models import chat_model_expander, chat_model_reranker, rerank
 from langmemory.types import Namespace
@@ -59,30 +57,6 @@ READER_TOKENS: Final = 300
 """Of an answer to a question: small models go on for ever."""
 THROWN_AWAY: Final = ("supersedes", "duplicate")
 """Verdicts after which something is no longer recalled."""
-
-
-@dataclass
-class Cost(BaseCallbackHandler):
-    """Counts what a model is asked."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
-    failures: int = 0
-    seconds: float = 0.0
-
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
-        self.calls += 1
-        used = getattr(response.generations[0][0], "message", AIMessage("")).usage_metadata or {}
-        self.prompt_tokens += used.get("input_tokens", 0)
-        self.answer_tokens += used.get("output_tokens", 0)
-
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
-        self.calls += 1
-        self.failures += 1
-
-    def __hash__(self) -> int:
-        return id(self)
 
 
 @dataclass

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from langmemory.cli.values import count, one_of
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from langmemory.parts.evals import Progress
+    from langmemory.parts.evals import Corpus, Progress, SystemFactory
 
 
 class SystemName(StrEnum):
@@ -100,10 +100,31 @@ def eval_command(
         int | None,
         typer.Option(metavar="N", parser=count, help="Ask only this many, evenly spread."),
     ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Let this model answer from what each system finds, and from the whole conversation, "
+            'such as "ollama:qwen3:8b" or "openai:gpt-4.1-mini".',
+        ),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Says whether an answer is right. Default: the model that answers.",
+        ),
+    ] = None,
+    full_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Tokens of a conversation that is read whole, from its end; 0: none.",
+        ),
+    ] = None,
 ) -> None:
     """Measure recall on a data set: what is found, how early, how fast."""
-    import json
-
     from langmemory.cli.screen import Screen
     from langmemory.config import load_config
     from langmemory.parts.evals import (
@@ -117,6 +138,14 @@ def eval_command(
     from langmemory.parts.evals.table import columns_for
 
     _check_json(json_file)
+    if judge and not answers:
+        raise typer.BadParameter(
+            "--judge judges answers: name the model that gives them with --answers"
+        )
+    if answers and (ablate or asked_before or rankings or granularity is Level.session):
+        raise typer.BadParameter(
+            "--answers takes no --ablate, --asked-before, --rankings or --granularity session"
+        )
     if rankings and not json_file:
         raise typer.BadParameter("--rankings are part of the JSON: name a file with --json")
     if json_file and not json_file.absolute().parent.is_dir():  # before the evaluation, not after
@@ -145,6 +174,9 @@ def eval_command(
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    if answers:
+        _answer(corpus, compared, answers, judge, full_tokens, json_file)
+        return
     with _progress() as progress:
         report = evaluate(
             corpus,
@@ -158,8 +190,40 @@ def eval_command(
     console.width = max(console.width, columns_for(report))
     console.print(render(report))
     if json_file:
-        text = json.dumps(report.to_json(rankings=rankings), indent=2, ensure_ascii=False)
-        json_file.write_text(text + "\n", encoding="utf-8")
+        _write_json(json_file, report.to_json(rankings=rankings))
+
+
+def _answer(
+    corpus: Corpus,
+    systems: Mapping[str, SystemFactory],
+    reader: str,
+    judge: str | None,
+    full_tokens: int | None,
+    json_file: Path | None,
+) -> None:
+    """Ask a model every question and show what it answers from each system."""
+    from dataclasses import asdict
+
+    from langmemory.chat_models import as_chat_model
+    from langmemory.cli.screen import Screen
+    from langmemory.parts.evals.answering import FULL_TOKENS, answer
+    from langmemory.parts.evals.table import render_answers
+
+    models = [as_chat_model(name) for name in (reader, judge or reader)]
+    full_tokens = FULL_TOKENS if full_tokens is None else full_tokens
+    with _progress() as progress:
+        answered = answer(corpus, systems, *models, full_tokens=full_tokens, progress=progress)
+    Screen().print(render_answers(answered))
+    if json_file:
+        shown = {"corpus": corpus.name, "reader": reader, "judge": judge or reader}
+        _write_json(json_file, shown | {"systems": [asdict(one) for one in answered]})
+
+
+def _write_json(file: Path, report: Mapping[str, Any]) -> None:
+    import json
+
+    text = json.dumps(report, indent=2, ensure_ascii=False)
+    file.write_text(text + "\n", encoding="utf-8")
 
 
 REPORT_BEGINS = '{\n  "corpus"'

@@ -103,6 +103,8 @@ class Question:
     """The kind of prompt, as the data says; None where it does not say."""
     rivals: tuple[str, ...] = ()
     """Turns that must not stand before the evidence: outdated ones, or ones about something else."""
+    answers: tuple[str, ...] = ()
+    """Right answers, any of which will do; none where the data does not say."""
 
     @property
     def prompt(self) -> Label | None:
@@ -123,6 +125,7 @@ class Question:
         turn_ids: AbstractSet[str],
         label: Label | None = None,
         rivals: tuple[str, ...] = (),
+        answers: tuple[str, ...] = (),
     ) -> Question:
         """The question with its evidence parted into turns that exist and ids that do not."""
         return cls(
@@ -134,6 +137,7 @@ class Question:
             missing=tuple(k for k in evidence if k not in turn_ids),
             label=label,
             rivals=rivals,
+            answers=answers,
         )
 
 

@@ -95,7 +95,7 @@ def _run(
     ingest_seconds = 0.0
     outcomes: list[Outcome] = []
     prompts: list[PromptOutcome] = []
-    for conversations, questions in _portions(corpus):
+    for conversations, questions in portions(corpus):
         try:
             system = factory()
         except SystemUnavailableError as reason:
@@ -124,7 +124,7 @@ def _run(
     )
 
 
-def _portions(
+def portions(
     corpus: Corpus,
 ) -> Iterator[tuple[Sequence[Conversation], Sequence[Question]]]:
     """Yield the conversations and questions for one system: all, or one conversation at a time."""

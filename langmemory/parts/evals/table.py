@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
@@ -12,6 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from langmemory.parts.evals.answering import SystemAnswers
 from langmemory.parts.evals.corpus import CHAIN, Label
 from langmemory.parts.evals.metrics import BINS, WITHIN_BUDGET, Estimate
 from langmemory.parts.evals.report import POOLED, Report, Split, SystemReport
@@ -189,6 +191,35 @@ def _prompts(report: Report) -> Table:
         table.add_row(name, *("" if value is None else _number(value) for value in values))
     table.add_row("tokens of a block", *(f"{p.tokens or 0:.0f}" for _, p in shown))
     return table
+
+
+def render_answers(answers: Sequence[SystemAnswers]) -> RenderableType:
+    """The answers of a reader for a terminal: right ones, their cost, and by category."""
+    table = _table(
+        "Answers: share that is right, words in common with the right one, and what a question costs",
+        *("right", "unclear", "F1", "prompt tokens", "answer tokens", "seconds"),
+    )
+    for one in answers:
+        if not one.answered:
+            table.add_row(one.name, one.unavailable or "")
+            continue
+        cost, count = one.cost, len(one.answered)
+        table.add_row(
+            one.name,
+            *map(_number, (one.share("right"), one.share("unclear"), one.overlap)),
+            f"{cost.prompt_tokens / count:.0f}",
+            f"{cost.answer_tokens / count:.0f}",
+            f"{cost.seconds / count:.2f}",
+        )
+    counts = Counter(one.category for report in answers[:1] for one in report.answered)
+    names = sorted(counts)
+    by_category = _table(
+        "Right answers by category", *(f"{_folded(name)} ({counts[name]})" for name in names)
+    )
+    for one in answers:
+        if one.answered:
+            by_category.add_row(one.name, *(_number(one.share("right", name)) for name in names))
+    return Lines(table, by_category)
 
 
 def _by_split(report: Report) -> Table:

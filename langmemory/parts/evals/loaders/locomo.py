@@ -13,7 +13,7 @@ from typing import Any
 
 from langmemory.errors import ImportFormatError
 from langmemory.parts.evals.corpus import Conversation, Corpus, Observation, Question, Session, Turn
-from langmemory.parts.evals.loaders.plain import samples
+from langmemory.parts.evals.loaders.plain import right_answers, samples
 
 CATEGORIES: Mapping[int, str] = {
     1: "multi-hop",
@@ -153,4 +153,5 @@ def _questions(
             category=category,
             evidence=dict.fromkeys(_ids(question["evidence"]), 1.0),
             turn_ids=turn_ids,
+            answers=right_answers(question),
         )

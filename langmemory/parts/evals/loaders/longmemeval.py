@@ -15,7 +15,7 @@ from typing import Any
 
 from langmemory.errors import ImportFormatError
 from langmemory.parts.evals.corpus import Conversation, Corpus, Question, Session, Turn, evenly
-from langmemory.parts.evals.loaders.plain import samples
+from langmemory.parts.evals.loaders.plain import right_answers, samples
 
 ABSTENTION = "_abs"
 """Ends the id of a question that its history does not answer."""
@@ -111,6 +111,7 @@ class _History:
             ),
             missing=tuple(one for one in answering if one not in there),
             at=_time(self._sample.get("question_date")),
+            answers=right_answers(self._sample),
         )
 
 

@@ -151,8 +151,16 @@ def _jsonl_question(
         turn_ids=turn_ids[name],
         label=label,
         rivals=tuple(rivals),
+        answers=right_answers(row),
     )
     return replace(question, at=at.replace(tzinfo=at.tzinfo or UTC) if at else None, before=before)
+
+
+def right_answers(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The right answers of a question: its "answer", a text or a number, or a list of several."""
+    answer = row.get("answer")
+    several = answer if isinstance(answer, list) else [] if answer is None else [answer]
+    return tuple(text for one in several if (text := str(one).strip()))
 
 
 UTF_8 = "utf-8-sig"
