@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,41 +24,45 @@ NAMES = [one.name for one in BUILT_IN]
 ASKED = """
 import json, sys
 from langmemory.hooks import BUILT_IN
-[part] = [one for one in BUILT_IN if one.name == sys.argv[1]]
 from langmemory import MemoryStore
 with MemoryStore(":memory:") as store:
     store.put(("a",), "k", {"text": "Tofu is a cat"})
     found = len(store.recall("Which cat?", ("a",)).results)
-    rooms = [name for name in part.rooms if hasattr(store, name)]
-loaded = [one for one in sys.modules if one.startswith(f"langmemory.parts.{part.name}")]
+    rooms = {part.name: [name for name in part.rooms if hasattr(store, name)] for part in BUILT_IN}
+loaded = [name for name in sys.modules if name.startswith("langmemory.parts.")]
 from langmemory.cli.app import COMMANDS
 from langmemory.server.api import all_routes
 from langmemory.server.mcp.tools import all_tools
 commands = [one for each in COMMANDS.values() for one in each]
-print(json.dumps({
-    "found": found, "rooms": rooms, "loaded": loaded,
+routes = [route.path for each in all_routes() for route in each.declared]
+tools = {name: one.work.__module__ for name, one in all_tools().items()}
+print(json.dumps({part.name: {
+    "found": found,
+    "rooms": rooms[part.name],
+    "loaded": [one for one in loaded if one.split(".")[2] == part.name],
     "commands": [one for one in part.commands if one in commands],
-    "routes": [r.path for each in all_routes() for r in each.declared if r.path.split("/")[1] in part.rooms],
-    "tools": [name for name, one in all_tools().items() if one.work.__module__ in part.mcp_tools],
-}))
+    "routes": [path for path in routes if path.split("/")[1] in part.rooms],
+    "tools": [name for name, module in tools.items() if module in part.mcp_tools],
+} for part in BUILT_IN}))
 """
-"""Prints what of a part is there."""
+"""Prints what of each part is there."""
 
 
-def asked(part: str, *, off: bool) -> dict[str, object]:
-    """Return what of a part is there, in a process of its own."""
+@cache
+def asked(off: str = "") -> dict[str, dict[str, object]]:
+    """Return what of each part is there, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", ASKED, part], capture_output=True, text=True, check=True,
-        env={**os.environ, OFF: part if off else ""},
+        [sys.executable, "-c", ASKED], capture_output=True, text=True, check=True,
+        env={**os.environ, OFF: off},
     )  # fmt: skip
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, dict[str, object]] = json.loads(done.stdout)
     return found
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_that_is_switched_off_is_gone(name: str) -> None:
     """Its rooms, routes, tools and commands are there with it and gone without it; memory works without."""
-    with_it, without = asked(name, off=False), asked(name, off=True)
+    with_it, without = asked()[name], asked(off=name)[name]
     [part] = [one for one in BUILT_IN if one.name == name]
     assert with_it["rooms"] == list(part.rooms)
     assert with_it["commands"] == list(part.commands)

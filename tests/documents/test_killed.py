@@ -16,7 +16,7 @@ from tests.places import address
 
 pytestmark = pytest.mark.thorough
 
-FILES = 2_000
+FILES = 500
 KILLS = 10
 READING = """
 import signal, sys
