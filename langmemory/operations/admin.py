@@ -27,10 +27,9 @@ from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace
 from langmemory.operations.changes import dry_run_savepoint
 from langmemory.operations.conversing import Conversing, shown
-from langmemory.operations.core import Core, pages_telling_of
+from langmemory.operations.core import Core, mark_pages_of
 from langmemory.operations.paging import Listing
 from langmemory.pluralize import count_noun
-from langmemory.ports.journal import Pages
 from langmemory.search.searching import now_us
 from langmemory.steps import twin
 from langmemory.types import Kind, Memory, MemoryUsage, Namespace, Status
@@ -282,9 +281,7 @@ class Admin(ViewerAdmin):
                 continue
             writes = self._core.complete(drafts)
             restore = partial(self._restored, batch, writes, since)
-            restored, pages = run_in_write(self._core.engine, restore)
-            changed += restored
-            self._core.follow(pages)
+            changed += self._core.write(restore)
         return changed
 
     def _restored(
@@ -293,15 +290,16 @@ class Admin(ViewerAdmin):
         writes: Sequence[Write],
         since: Any,
         connection: Connection,
-    ) -> tuple[int, Pages]:
-        """Restore a batch of rows; return how many were new or different, and the pages that tell of them."""
+    ) -> int:
+        """Restore a batch of rows; return how many were new or different."""
         writes = [replace(one) for one in writes]  # they are filled in, and it may be called again
         self._core.claim_model(connection, writes)
         places = {(one.namespace, one.key) for one in writes}
         self._core.archive.bring_back_named(connection, places)
-        pages = pages_telling_of(connection, places)
+        mark_pages_of(connection, places)
         changed = transfer.write_rows(connection, batch, writes, now_us(), since)
-        return changed, pages | pages_telling_of(connection, places)
+        mark_pages_of(connection, places)
+        return changed
 
     def health(self, prefix: Namespace = (), *, now: datetime | None = None) -> Health:
         """Return figures of a namespace and what is below it, which `Health.findings` reads.

@@ -13,7 +13,7 @@ from langmemory.ledger import items, verbatim
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.settings import MODEL
 from langmemory.ledger.transfer.moving import ANY_MOVED
-from langmemory.operations.core import Core, checked_ttl, pages_of, pages_telling_of, remove
+from langmemory.operations.core import Core, checked_ttl, mark_pages, mark_pages_of, remove
 from langmemory.operations.following import (
     ATTEMPTS,
     NOTHING,
@@ -23,7 +23,6 @@ from langmemory.operations.following import (
     note_reworded,
     reinstate,
 )
-from langmemory.ports.journal import Pages
 from langmemory.search import langgraph
 from langmemory.search.langgraph import Batch
 from langmemory.steps import Steps, Wait, call
@@ -52,33 +51,29 @@ def steps(core: Core, batch: Batch) -> Steps[list[Result]]:
 
         yield Wait(read, in_thread)
     if batch.puts or batch.refreshed:
-        pages, follows = yield from _written(core, batch, writes)
-        if pages:
-            yield core.reading(lambda: core.follow(pages))
+        follows = yield from _written(core, batch, writes)
         if follows:
             yield core.reading(lambda: follow_up(core))
     return batch.results
 
 
-def _written(core: Core, batch: Batch, writes: Sequence[items.Write]) -> Steps[tuple[Pages, bool]]:
-    """Write in a transaction. What follows from deletions is planned before it, where something does,
-    and again where others wrote in between."""
+def _written(core: Core, batch: Batch, writes: Sequence[items.Write]) -> Steps[bool]:
+    """Write in a transaction; return whether something is left to be planned. What follows from
+    deletions is planned before it, where something does, and again where others wrote in between."""
     planned, attempts = NOTHING, 0
 
-    def write(connection: Connection) -> tuple[Pages, bool]:
+    def write(connection: Connection) -> bool:
         fresh = [replace(one) for one in writes]  # for it may be called again
         return _write(core, connection, batch, fresh, planned)
 
     while True:
         try:
-            written: tuple[Pages, bool] = yield core.writing(write)
+            return (yield from core.written(write))
         except OutdatedPlanError:
             attempts += 1
             if attempts > ATTEMPTS:
                 raise
             planned = yield core.reading(lambda: _planned(core, batch))
-        else:
-            return written
 
 
 def _planned(core: Core, batch: Batch) -> Reinstatement:
@@ -104,11 +99,9 @@ def _write(
     batch: Batch,
     writes: Sequence[items.Write],
     planned: Reinstatement,
-) -> tuple[Pages, bool]:
-    """Write within the transaction; return the pages that tell of it, and whether something is
-    left to be planned."""
+) -> bool:
+    """Write within the transaction; return whether something is left to be planned."""
     now = core.now_us()
-    pages: Pages = set()
     follows = False
     if writes:
         connection.ahead(chain([(ANY_MOVED, ()), (MODEL, ())], items.questions(writes)))
@@ -121,18 +114,20 @@ def _write(
         items.claim(connection, writes, batch.viewer, personal=TO_ASSISTANT)
         core.claim_model(connection, writes)
         places = {(one.namespace, one.key) for one in writes}
-        pages |= pages_telling_of(connection, places)
+        mark_pages_of(connection, places)
         written = items.put(connection, writes, now)
         verbatim.refresh_around(connection, written.replaced)
         if written.reworded:
             note_reworded(connection, written.reworded, now)
             follows = True
-        pages |= pages_telling_of(connection, places) | pages_of(connection, written.replaced)
-    pages |= remove(connection, gone, now, "delete")
-    pages |= reinstate(core, connection, planned)
+        mark_pages_of(connection, places)
+        mark_pages(connection, written.replaced)
+    if gone:
+        remove(connection, gone, now, "delete")
+        reinstate(core, connection, planned)
     if batch.refreshed:
         items.refresh_ttl(connection, batch.refreshed, now)
-    return pages, follows
+    return follows
 
 
 def _gone(connection: Connection, batch: Batch) -> list[int]:

@@ -48,13 +48,12 @@ from langmemory.ledger import (
 )
 from langmemory.ledger.applying import Prepared, open_reviews
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.knowledge import came_after
 from langmemory.ledger.transfer import moving
 from langmemory.ledger.undoing import Undoing
 from langmemory.namespaces import check_namespace
 from langmemory.operations.conversing import shown
-from langmemory.operations.core import Core, apply_run, existing, pages_of
+from langmemory.operations.core import Core, apply_run, existing, mark_pages
 from langmemory.operations.events import APPLY, REMOVE, UNDO
 from langmemory.operations.following import (
     NOTHING,
@@ -66,7 +65,6 @@ from langmemory.operations.following import (
     planned_again,
 )
 from langmemory.ports.facts import EXTRACTION_FAILED, Knowledge
-from langmemory.ports.journal import Pages
 from langmemory.steps import twin
 from langmemory.types import Applied, HistoryEntry, Memory, Namespace, Review, Run
 
@@ -295,15 +293,11 @@ class Changes(ViewerChanges):
             if any(isinstance(one, PARTING) for one in change_set.changes):
                 return self._rehearsed(write)
             with core.engine.write() as connection, dry_run_savepoint(connection):
-                return replace(write(connection)[0], dry_run=True)
+                return replace(write(connection), dry_run=True)
         core.complete(list(drafted.writes.values()))
-        applied, pages = run_in_write(core.engine, write)
-        core.follow(pages)
-        return _together(applied, follow_up(core))
+        return _together(core.write(write), follow_up(core))
 
-    def _apply_in(
-        self, copy: Connection, change_set: ChangeSet, moved: Sequence[int]
-    ) -> tuple[Applied, Pages]:
+    def _apply_in(self, copy: Connection, change_set: ChangeSet, moved: Sequence[int]) -> Applied:
         """Apply a change set that names moved memories in a copy of the file."""
         self._core.archive.bring_back(copy, moved)
         _, write = self._drafted(copy, change_set)
@@ -311,20 +305,20 @@ class Changes(ViewerChanges):
 
     def _drafted(
         self, connection: Connection, change_set: ChangeSet
-    ) -> tuple[applying.Drafted, Callable[[Connection], tuple[Applied, Pages]]]:
+    ) -> tuple[applying.Drafted, Callable[[Connection], Applied]]:
         """Return the items that a change set writes, and what writes all of it in a transaction."""
         core = self._core
         drafted = applying.draft(core.indexing, connection, change_set)
         going = _going(connection, change_set)
         back = Reinstatement.of(core, connection, going) if going else NOTHING
 
-        def write(connection: Connection) -> tuple[Applied, Pages]:
+        def write(connection: Connection) -> Applied:
             follows: tuple[Change, ...] = ()
             if runs.find(connection, change_set.run_id) is None:
                 follows = _following(connection, change_set, back)
             core.claim_model(connection, list(drafted.writes.values()))
             links = _Links.before(connection, change_set)
-            applied, pages = apply_run(
+            applied = apply_run(
                 core,
                 connection,
                 change_set,
@@ -334,7 +328,7 @@ class Changes(ViewerChanges):
             )
             if links is not None and not applied.repeated:
                 links.note(connection, applied.run_id, runs.FOLLOWS + applied.run_id)
-            return applied, pages
+            return applied
 
         return drafted, write
 
@@ -375,22 +369,19 @@ class Changes(ViewerChanges):
         with core.engine.read() as snapshot:
             undoing = self._undoing(snapshot.connection, run_id)
         core.complete([write for one in undoing for write in one.drafts.values()])
-        applied, pages = run_in_write(
-            core.engine, lambda there: self._undo(there, [one.fresh() for one in undoing])
-        )
-        core.follow(pages)
+        applied = core.write(lambda there: self._undo(there, [one.fresh() for one in undoing]))
         applied = replace(applied, lines=(*_returned(returned), *applied.lines))
         return _together(applied, follow_up(core))
 
-    def _undo_in(self, copy: Connection, run_id: str) -> tuple[Applied, Pages]:
+    def _undo_in(self, copy: Connection, run_id: str) -> Applied:
         """Undo a run in a copy of the file."""
         archive = self._core.archive
         every = (*runs.following(copy, run_id), run_id)
         moved = sorted({item for one in every for item in archive.touched_by(one)})
         returned = archive.keys(copy, moved)
         archive.bring_back(copy, moved)
-        applied, pages = self._undo(copy, self._undoing(copy, run_id))
-        return replace(applied, lines=(*_returned(returned), *applied.lines)), pages
+        applied = self._undo(copy, self._undoing(copy, run_id))
+        return replace(applied, lines=(*_returned(returned), *applied.lines))
 
     def _undoing(self, connection: Connection, run_id: str) -> list[Undoing]:
         """Return the undo of the runs that follow from a run, newest first, and of itself."""
@@ -400,7 +391,7 @@ class Changes(ViewerChanges):
             for one in (*following, run_id)
         ]
 
-    def _undo(self, connection: Connection, undoing: Sequence[Undoing]) -> tuple[Applied, Pages]:
+    def _undo(self, connection: Connection, undoing: Sequence[Undoing]) -> Applied:
         *following, first = undoing
         if runs.following(connection, first.run.id) != [one.run.id for one in following]:
             raise OutdatedPlanError(f"{first.run.id} changed while its undo began. Do it again.")
@@ -409,10 +400,8 @@ class Changes(ViewerChanges):
         )
         now = self._core.now_us()
         links = _Links.of_run(connection, first.run)
-        pages = pages_of(
-            connection,
-            [item for one in undoing for item in journal.items_of_run(connection, one.run.id)],
-        )
+        for one in undoing:
+            mark_pages(connection, journal.items_of_run(connection, one.run.id))
         lines: list[str] = []
         changed: list[str] = []
         back: dict[str, int] = {}
@@ -421,25 +410,24 @@ class Changes(ViewerChanges):
             lines += applied.lines
             changed += applied.changed
             back |= {key: min(seq, back.get(key, seq)) for key, seq in since.items()}
-            pages |= pages_of(connection, journal.items_of_run(connection, applied.run_id))
+            mark_pages(connection, journal.items_of_run(connection, applied.run_id))
         if back and not came_after(connection, min(back.values()), applied.run_id):
             back = {}
         if not applied.repeated and (back or links.keys):
             links.note(connection, applied.run_id, f"since/{first.run.id}", back)
-        applied = replace(applied, lines=tuple(lines), changed=tuple(dict.fromkeys(changed)))
-        return applied, pages
+        return replace(applied, lines=tuple(lines), changed=tuple(dict.fromkeys(changed)))
 
-    def _rehearsed(self, write: Callable[[Connection], tuple[Applied, Pages]]) -> Applied:
+    def _rehearsed(self, write: Callable[[Connection], Applied]) -> Applied:
         """Return what a change would do, with what follows from it: done to a copy of the file."""
         with self._core.engine.copy() as connection:
-            applied, _ = write(connection)
+            applied = write(connection)
             found = []
             for one in follow_ups.pending(connection):
                 change_set = planned(self._core, connection, one)
                 if change_set is not None and follow_ups.take(connection, one):
                     prepared = Prepared.of(connection, change_set)
                     found.append(
-                        (change_set, apply_run(self._core, connection, change_set, prepared)[0])
+                        (change_set, apply_run(self._core, connection, change_set, prepared))
                     )
         return replace(_together(applied, found), dry_run=True)
 

@@ -8,9 +8,10 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 from langgraph.store.base import TTLConfig
 
@@ -33,7 +34,7 @@ from langmemory.ledger.usage import UsageCounts
 from langmemory.operations.archive import Archive
 from langmemory.operations.workers import Workers
 from langmemory.pacing import in_steps
-from langmemory.ports.journal import Pages, Projection
+from langmemory.ports.journal import Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.models import Expander, Planner, Reranker
 from langmemory.recall.presets import find_preset
@@ -42,6 +43,8 @@ from langmemory.redaction import Redactor
 from langmemory.search.searching import Searching, now_us
 from langmemory.steps import Steps, Wait, call
 from langmemory.types import Applied, Namespace
+
+T = TypeVar("T")
 
 logger = logging.getLogger("langmemory.store")
 
@@ -179,11 +182,6 @@ class Core:
         """Return microseconds since 1970 UTC, by the clock that all who use the database share."""
         return now_us() + self.engine.ahead_us
 
-    def follow(self, pages: Pages) -> None:
-        """Let the journal's files follow after a transaction that marked pages."""
-        if pages:
-            self.journal.follow()
-
     def close(self) -> None:
         """Stop the threads and close the file."""
         self.workers.close()
@@ -243,6 +241,21 @@ class Core:
         if self.engine.shares_commits:
             return Wait(lambda: self.workers.share(write), lambda: self.workers.write(write))
         return Wait(lambda: run_in_write(self.engine, write), lambda: self.workers.write(write))
+
+    def written(self, write: Callable[[Connection], T]) -> Steps[T]:
+        """Write in a transaction; the journal's files follow where it marked pages."""
+        result: T
+        result, marked = yield self.writing(partial(_noting, write))
+        if marked:
+            yield self.reading(self.journal.follow)
+        return result
+
+    def write(self, write: Callable[[Connection], T]) -> T:
+        """As `written`, in this thread."""
+        result, marked = run_in_write(self.engine, partial(_noting, write))
+        if marked:
+            self.journal.follow()
+        return result
 
     def complete(self, writes: Sequence[Write], *, tokens: bool = True) -> list[Write]:
         """Return the writes with their vectors, embedded where the file does not have them yet."""
@@ -347,13 +360,14 @@ class Core:
             ids = items.those(snapshot.connection, condition)
         removed = 0
 
-        def gone(step: Sequence[int], connection: Connection) -> tuple[int, Pages]:
+        def gone(step: Sequence[int], connection: Connection) -> int:
             some = items.those(connection, condition, step)
-            return len(some), remove(connection, some, self.now_us(), action, reason=reason)
+            remove(connection, some, self.now_us(), action, reason=reason)
+            return len(some)
 
         for step in in_steps(ids, REMOVED_AT_ONCE):
             try:
-                count, pages = run_in_write(self.engine, partial(gone, step))
+                removed += self.write(partial(gone, step))
             except DatabaseError as error:
                 if not removed:
                     raise
@@ -361,13 +375,21 @@ class Core:
                     f"{removed} of {len(ids)} items are deleted; the others are there. {error} Then "
                     "delete them again."
                 ) from error
-            removed += count
-            self.follow(pages)
         return removed
 
 
 def _nothing_follows(core: Core, namespace: Namespace) -> tuple[str, ...]:
     return ()
+
+
+_MARKED: Final[ContextVar[bool]] = ContextVar("langmemory_marked", default=False)
+"""Whether the write that runs in this context has marked pages of the journal."""
+
+
+def _noting(write: Callable[[Connection], T], connection: Connection) -> tuple[T, bool]:
+    """Return what a write returns, and whether it has marked pages."""
+    _MARKED.set(False)
+    return write(connection), _MARKED.get()
 
 
 def remove(
@@ -377,15 +399,13 @@ def remove(
     action: Literal["delete", "expire"],
     *,
     reason: str | None = None,
-) -> Pages:
-    """Delete items; turns beside them forget their words. The pages of the journal that told of
-    them are to be written anew after the transaction."""
-    pages = pages_of(connection, ids)
+) -> None:
+    """Delete items; turns beside them forget their words."""
+    mark_pages(connection, ids)
     turns = verbatim.turns_around(connection, ids)
     for item in ids:
         removal.delete(connection, item, now, action=action, reason=reason)
     verbatim.refresh_contexts(connection, turns)
-    return pages
 
 
 def apply_run(
@@ -396,14 +416,15 @@ def apply_run(
     *,
     writes: Mapping[int, Write] | None = None,
     follows: tuple[Change, ...] = (),
-) -> tuple[Applied, Pages]:
-    """Apply a change set within the transaction; return what it did, and the pages that tell of it."""
+) -> Applied:
+    """Apply a change set within the transaction; return what it did."""
     keys = applying.affected_keys(connection, change_set)
-    pages = pages_of(connection, existing(connection, change_set.namespace, keys))
+    mark_pages(connection, existing(connection, change_set.namespace, keys))
     applied = applying.apply(
         connection, change_set, writes or {}, core.now_us(), prepared=prepared, follows=follows
     )
-    return applied, pages | pages_of(connection, journal.items_of_run(connection, applied.run_id))
+    mark_pages(connection, journal.items_of_run(connection, applied.run_id))
+    return applied
 
 
 def existing(connection: Connection, namespace: Namespace, keys: Iterable[str]) -> list[int]:
@@ -412,26 +433,25 @@ def existing(connection: Connection, namespace: Namespace, keys: Iterable[str]) 
     return [item for item in found if item is not None]
 
 
-def pages_of(connection: Connection, ids: Sequence[int]) -> Pages:
-    """Mark the pages of the journal that tell of items, if there are any files of it, and return
-    them. To be called within the transaction that changes the items."""
+def mark_pages(connection: Connection, ids: Sequence[int]) -> None:
+    """Mark the pages of the journal that tell of items, if there are any files of it: before and after
+    a change of the items, in its transaction."""
     if not ids or not journals(connection):
-        return set()
+        return
     pages = (
         journal.pages_of(connection, ids)
         | journal.retold_in(connection, ids)
         | journal.stated_in(connection, ids)
     )
-    journal.mark(connection, pages)
-    return pages
+    if pages:
+        journal.mark(connection, pages)
+        _MARKED.set(True)
 
 
-def pages_telling_of(connection: Connection, places: Iterable[tuple[Namespace, str]]) -> Pages:
-    """As `pages_of`, of what is in these places now: to be asked before and after a write."""
+def mark_pages_of(connection: Connection, places: Iterable[tuple[Namespace, str]]) -> None:
+    """As `mark_pages`, of what is in these places now."""
     told = [place for place in places if place[1].startswith(journal.KEYS)]
-    if not told or not journals(connection):
-        return set()
-    return pages_of(
+    mark_pages(
         connection, [one for where, key in told for one in existing(connection, where, [key])]
     )
 

@@ -26,7 +26,6 @@ from langmemory.formation.planning.reinstate import (
 from langmemory.ledger import follow_ups, history, items
 from langmemory.ledger.applying import Prepared
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.engine import run_in_write
 from langmemory.ledger.follow_ups import FollowUp
 from langmemory.ledger.graph_view import GraphView
 from langmemory.ledger.knowledge import StoreKnowledge
@@ -34,7 +33,6 @@ from langmemory.ledger.scopes import compile_scope
 from langmemory.ledger.values import from_us
 from langmemory.operations.core import Core, apply_run
 from langmemory.ports.facts import Claim
-from langmemory.ports.journal import Pages
 from langmemory.search.searching import now_us
 from langmemory.types import Applied, Namespace, Scope
 
@@ -228,7 +226,7 @@ def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] |
         if change_set is not None:
             prepared = Prepared.of(snapshot.connection, change_set)
 
-    def write(connection: Connection) -> tuple[Applied, Pages] | None:
+    def write(connection: Connection) -> Applied | None:
         if follow_ups.changed_since(connection, follow_up.namespace, seq):
             raise OutdatedPlanError(
                 f"{follow_up.namespace} changed while it was planned what follows from a change."
@@ -237,19 +235,14 @@ def _follow_once(core: Core, follow_up: FollowUp) -> tuple[ChangeSet, Applied] |
             return None
         return apply_run(core, connection, change_set, prepared)
 
-    done = run_in_write(core.engine, write)
-    if done is None or change_set is None:
-        return None
-    core.follow(done[1])
-    return change_set, done[0]
+    applied = core.write(write)
+    return None if applied is None or change_set is None else (change_set, applied)
 
 
-def reinstate(core: Core, connection: Connection, planned: Reinstatement) -> Pages:
-    """Write within the transaction what holds again; return the pages that tell of it."""
-    pages: Pages = set()
+def reinstate(core: Core, connection: Connection, planned: Reinstatement) -> None:
+    """Write within the transaction what holds again."""
     for one in planned.change_sets():
-        pages |= apply_run(core, connection, one, Prepared())[1]
-    return pages
+        apply_run(core, connection, one, Prepared())
 
 
 def note_reworded(connection: Connection, reworded: Sequence[items.Reworded], now: int) -> None:

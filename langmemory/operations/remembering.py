@@ -22,7 +22,6 @@ from langmemory.namespaces import check_namespace
 from langmemory.operations.core import Core, apply_run
 from langmemory.pluralize import count_noun
 from langmemory.ports.facts import digest
-from langmemory.ports.journal import Pages
 from langmemory.redaction import log_redacted
 from langmemory.steps import Steps
 from langmemory.types import Namespace, Privacy, Remembered
@@ -154,7 +153,7 @@ def steps(
     if not core.embeds_cheaply:
         writes = yield from core.completed(lambda: drafts)
 
-    def store(connection: Connection) -> tuple[list[str], Pages]:
+    def store(connection: Connection) -> list[str]:
         core.claim_model(connection, writes)
         fresh = [replace(one) for one in writes]  # for it may be called again
         added = verbatim.store(connection, tuple(namespace), thread_id, fresh, core.now_us())
@@ -166,14 +165,11 @@ def steps(
         if stored and owner:
             changes = privately(connection, tuple(namespace), stored, owner)
             if changes is not None:
-                _, pages = apply_run(core, connection, changes, Prepared.of(connection, changes))
+                apply_run(core, connection, changes, Prepared.of(connection, changes))
                 logger.info("made_private run=%s memories=%d", changes.run_id, len(changes.changes))
-                return added, pages
-        return added, set()
+        return added
 
-    added, pages = yield core.writing(store)
-    if pages:
-        yield core.reading(lambda: core.follow(pages))
+    added = yield from core.written(store)
     counts = Counter[str]()
     for turn in turns if added else ():
         counts.update(turn.redacted)
