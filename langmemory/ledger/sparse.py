@@ -44,11 +44,15 @@ class SparseSetting:
         return None
 
 
+SETTING: Final = (
+    "SELECT name, value FROM setting WHERE name IN (?, ?, ?)",
+    (_ENCODER, _GAPS, _MISSED),
+)
+"""What `read_sparse` asks."""
+
+
 def read_sparse(connection: Connection) -> SparseSetting:
-    rows = connection.execute(
-        "SELECT name, value FROM setting WHERE name IN (?, ?, ?)", (_ENCODER, _GAPS, _MISSED)
-    )
-    found = dict(rows.fetchall())
+    found = dict(connection.execute(*SETTING).fetchall())
     return SparseSetting(encoder=found.get(_ENCODER), gaps=_GAPS in found, missed=_MISSED in found)
 
 
@@ -64,12 +68,11 @@ def write_sparse(connection: Connection, setting: SparseSetting) -> None:
 
 def note_missed(connection: Connection) -> None:
     """Note that a memory is written without its vector, where others have one."""
-    connection.execute(
-        "INSERT OR IGNORE INTO setting (name, value) SELECT ?1, '1' "
-        "WHERE EXISTS (SELECT 1 FROM setting WHERE name = ?2) "
-        "AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?1)",
-        (_MISSED, _ENCODER),
-    )
+    found = read_sparse(connection)
+    if found.encoder is not None and not found.missed:
+        connection.execute(
+            "INSERT OR IGNORE INTO setting (name, value) VALUES (?, '1')", (_MISSED,)
+        )
 
 
 def write(connection: Connection, vectors: Sequence[tuple[int, Pairs]], *, fresh: bool) -> None:

@@ -11,9 +11,15 @@ from langgraph.store.base import GetOp, Result
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.ledger import items, verbatim
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.settings import MODEL
 from langmemory.ledger.transfer.moving import ANY_MOVED
-from langmemory.operations.core import Core, checked_ttl, mark_pages, mark_pages_of, remove
+from langmemory.operations.core import (
+    CLAIMING,
+    Core,
+    checked_ttl,
+    mark_pages,
+    mark_pages_of,
+    remove,
+)
 from langmemory.operations.following import (
     ATTEMPTS,
     NOTHING,
@@ -104,7 +110,7 @@ def _write(
     now = core.now_us()
     follows = False
     if writes:
-        connection.ahead(chain([(ANY_MOVED, ()), (MODEL, ())], items.questions(writes)))
+        connection.ahead(chain([(ANY_MOVED, ()), *CLAIMING], items.questions(writes)))
     core.archive.bring_back_named(connection, ((op.namespace, op.key) for op in batch.puts))
     for (namespace, key), updated_at in batch.expected.items():
         items.check_unchanged(connection, namespace, key, updated_at, viewer=batch.viewer)

@@ -53,7 +53,7 @@ from langmemory.ledger.transfer import moving
 from langmemory.ledger.undoing import Undoing
 from langmemory.namespaces import check_namespace
 from langmemory.operations.conversing import shown
-from langmemory.operations.core import Core, apply_run, existing, mark_pages
+from langmemory.operations.core import CLAIMING, Core, apply_run, existing, mark_pages
 from langmemory.operations.events import APPLY, REMOVE, UNDO
 from langmemory.operations.following import (
     NOTHING,
@@ -316,7 +316,9 @@ class Changes(ViewerChanges):
             follows: tuple[Change, ...] = ()
             if runs.find(connection, change_set.run_id) is None:
                 follows = _following(connection, change_set, back)
-            core.claim_model(connection, list(drafted.writes.values()))
+            if drafted.writes:
+                connection.ahead(CLAIMING)
+                core.claim_model(connection, list(drafted.writes.values()))
             links = _Links.before(connection, change_set)
             applied = apply_run(
                 core,

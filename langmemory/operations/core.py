@@ -28,8 +28,8 @@ from langmemory.ledger.indexing import IndexConfig, Indexing, Pending, resolve_i
 from langmemory.ledger.items import Write
 from langmemory.ledger.knowledge import StoreKnowledge
 from langmemory.ledger.records import messages
-from langmemory.ledger.settings import journals, read_model, write_model
-from langmemory.ledger.sparse import SparseSetting, note_missed, read_sparse, write_sparse
+from langmemory.ledger.settings import MODEL, journals, read_model, write_model
+from langmemory.ledger.sparse import SETTING, SparseSetting, note_missed, read_sparse, write_sparse
 from langmemory.ledger.usage import UsageCounts
 from langmemory.operations.archive import Archive
 from langmemory.operations.workers import Workers
@@ -55,6 +55,9 @@ keyword index are being merged FTS5 goes on with that at each commit, the longer
 after 500 in a file of a million some ten seconds."""
 COUNTS_TIMEOUT_MS: Final = 500
 """How long `close` and an export wait for another process's lock, with nothing but counts to write."""
+
+CLAIMING: Final = (SETTING, (MODEL, ()))
+"""What `Core.claim_model` asks, for `Connection.ahead`."""
 
 SEARCH_PRESET: Final = "fast"
 """Recall preset that ranks a hybrid `search`."""

@@ -19,7 +19,7 @@ from langmemory.ledger.applying import Prepared
 from langmemory.ledger.connection import Connection
 from langmemory.messages import Message, Turn, as_list, turns_of
 from langmemory.namespaces import check_namespace
-from langmemory.operations.core import Core, apply_run
+from langmemory.operations.core import CLAIMING, Core, apply_run
 from langmemory.pluralize import count_noun
 from langmemory.ports.facts import digest
 from langmemory.redaction import log_redacted
@@ -154,6 +154,7 @@ def steps(
         writes = yield from core.completed(lambda: drafts)
 
     def store(connection: Connection) -> list[str]:
+        connection.ahead(CLAIMING)
         core.claim_model(connection, writes)
         fresh = [replace(one) for one in writes]  # for it may be called again
         added = verbatim.store(connection, tuple(namespace), thread_id, fresh, core.now_us())

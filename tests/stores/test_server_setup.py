@@ -131,3 +131,22 @@ def test_without_pgvector_words_are_searched_and_one_warning_says_so(
         assert store.stats().vectors == 0
     assert [one.message for one in caplog.records if "by words only" in one.message]
     assert len(caplog.records) == 1
+
+
+def test_a_put_asks_nothing_twice(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a put asks ahead, in one way to the server, is what it needs: nothing is written before the
+    last answer is used."""
+    asked: list[str] = []
+    run = psycopg.Connection.execute
+
+    def execute(self: object, query: bytes | str, *more: object, **options: object) -> object:
+        asked.append(query.decode() if isinstance(query, bytes) else str(query))
+        return run(self, query, *more, **options)
+
+    with MemoryStore(address) as store:
+        store.put(NS, "a", {"text": "Maria is allergic to peanuts"})
+        monkeypatch.setattr(psycopg.Connection, "execute", execute)
+        store.put(NS, "b", {"text": "Maria moved to Berlin"})
+    questions = [one for one in asked if one.startswith("SELECT")]
+    assert len(questions) >= 5
+    assert len(questions) == len(set(questions))
