@@ -171,17 +171,21 @@ def _anchors(
 
 
 def entities_in(
-    connection: Connection, namespace: int, kind: str | None
-) -> list[tuple[str, str, str, str]]:
-    """(normalised name, key, name, kind) of every entity of one namespace, or of one kind there, spoken
-    of or not, oldest first."""
+    connection: Connection, namespace: int, *, kind: str | None = None, after: int | None = None
+) -> list[EntityRow]:
+    """Return the entities of one namespace, spoken of or not, oldest first.
+
+    Args:
+        kind: Only those of this kind.
+        after: Only those with a higher id.
+    """
+    newer = "e.namespace = ?" if after is None else "+e.namespace = ? AND e.id > ?"  # by their ids
+    of_kind = "TRUE" if kind is None else "e.kind = ?"
     rows = connection.execute(
-        "SELECT coalesce((SELECT a.norm FROM alias a WHERE a.entity = e.id AND a.name = e.name), ''), "
-        "e.key, e.name, e.kind FROM entity e WHERE e.namespace = ?1 AND coalesce(e.kind = ?2, true) "
-        "ORDER BY e.id",
-        (namespace, kind),
+        f"SELECT e.id, e.key, e.name, e.kind FROM entity e WHERE {newer} AND {of_kind} ORDER BY e.id",
+        tuple(one for one in (namespace, after, kind) if one is not None),
     )
-    return [(norm, key, name, kind) for norm, key, name, kind in rows]
+    return [EntityRow(*row) for row in rows]
 
 
 def names_in(connection: Connection, namespace: int) -> list[str]:

@@ -25,8 +25,10 @@ from langmemory.ledger import (
 )
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.engine import Engine, Snapshot
+from langmemory.ledger.graph_rows import EntityRow
 from langmemory.ledger.graph_view import GraphView
 from langmemory.ledger.indexing import Indexing
+from langmemory.ledger.known_names import KnownNames
 from langmemory.ledger.removal import was_deleted
 from langmemory.ledger.scopes import CompiledScope, compile_scope
 from langmemory.ledger.values import leaf_value, maybe_datetime
@@ -106,9 +108,15 @@ class StoreKnowledge:
         *,
         alive_at_us: int | None = None,
         within: Connection | None = None,
+        names: KnownNames | None = None,
     ) -> None:
-        """``within`` a transaction or a snapshot, that is what is read."""
+        """
+        Args:
+            within: A transaction or a snapshot, which is read then.
+            names: Names that the process keeps, for knowledge of what is committed.
+        """
         self._engine = engine
+        self._names = KnownNames() if names is None or within is not None else names
         self._within = within
         self._indexing = indexing
         self._namespace = namespace
@@ -399,13 +407,15 @@ class StoreKnowledge:
         )
         return dict(rows.fetchall())
 
-    def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
+    def everyone(self, kind: str | None = None) -> Sequence[Entity]:
         reading = self._now()
-        rows = graph_rows.entities_in(reading.snapshot.connection, reading.namespace, kind)
-        return [
-            (norm, Entity(key=key, namespace=self._namespace, name=name, kind=of_kind))
-            for norm, key, name, of_kind in rows
-        ]
+        rows = graph_rows.entities_in(reading.snapshot.connection, reading.namespace, kind=kind)
+        return [self._bare_entity(row) for row in rows]
+
+    def near_first(self, words: Collection[str]) -> Iterator[tuple[Entity, bool]]:
+        reading = self._now()
+        found = self._names.near_first(reading.snapshot.connection, reading.namespace, words)
+        return ((self._bare_entity(row), is_near) for row, is_near in found)
 
     def names(self) -> Sequence[str]:
         reading = self._now()
@@ -444,6 +454,9 @@ class StoreKnowledge:
             (*bindings, *scope.bindings),
         )
         return self._facts([item for item, _ in rows])
+
+    def _bare_entity(self, row: EntityRow) -> Entity:
+        return Entity(key=row.key, namespace=self._namespace, name=row.name, kind=row.kind)
 
     def _entities(self, ids: Sequence[int]) -> list[Entity]:
         """Return the entities themselves, links not followed; oldest first."""

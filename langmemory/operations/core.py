@@ -27,6 +27,7 @@ from langmemory.ledger.filters import Condition
 from langmemory.ledger.indexing import IndexConfig, Indexing, Pending, resolve_indexing
 from langmemory.ledger.items import Write
 from langmemory.ledger.knowledge import StoreKnowledge
+from langmemory.ledger.known_names import KnownNames
 from langmemory.ledger.records import messages
 from langmemory.ledger.settings import MODEL, journals, read_model, write_model
 from langmemory.ledger.sparse import SETTING, SparseSetting, note_missed, read_sparse, write_sparse
@@ -83,6 +84,7 @@ class Core:
         "follow_blocks",
         "indexing",
         "journal",
+        "names",
         "planner",
         "redactor",
         "reranker",
@@ -147,6 +149,7 @@ class Core:
             self.indexing,
         )
         self.journal = journal(self.engine)
+        self.names = KnownNames()
         self.workers = Workers(self.engine)
         self.follow_blocks: Callable[[Core, Namespace], tuple[str, ...]] = _nothing_follows
         """Brings core blocks of a namespace and the files that they are bound to together; one line for
@@ -172,7 +175,7 @@ class Core:
         if engine is self.engine:
             return self
         found = copy.copy(self)
-        found.engine, found.archive = engine, self.archive.of(engine)
+        found.engine, found.archive, found.names = engine, self.archive.of(engine), KnownNames()
         return found
 
     def option(self, name: str) -> Any:
@@ -343,6 +346,7 @@ class Core:
             namespace,
             alive_at_us=self.searching.alive_at_us(),
             within=within,
+            names=self.names,
         )
 
     @property

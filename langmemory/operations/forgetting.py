@@ -157,6 +157,7 @@ class Forgetting:
                 ):
                     forgotten.blank(there, told)
             note_remaining(connection, "file", done.run_id)
+        core.names.forget()
         return replace(done, notes=done.notes + len(told)), left
 
     @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, Protocol
@@ -242,9 +242,9 @@ class FullKnowledge(Knowledge, Protocol):
         """Return entities that have this normalised name or alias, links not followed, oldest
         first."""
 
-    def everyone(self, kind: str | None = None) -> Sequence[tuple[str, Entity]]:
-        """Return every entity of the namespace, or of this kind, by its own normalised name, links
-        not followed, without its aliases; oldest first."""
+    def everyone(self, kind: str | None = None) -> Sequence[Entity]:
+        """Return every entity of the namespace, or of this kind, links not followed, without its
+        aliases; oldest first."""
 
     def names(self) -> Sequence[str]:
         """Return every normalised name and alias of the namespace, once; of the oldest entity
@@ -277,6 +277,10 @@ class SnapshotKnowledge(FullKnowledge, Protocol):
     ) -> Sequence[KnownFact]:
         """Return facts with claims of this speaker and owner that hold, the latest first: the latest of each
         relation, and those that have a word with one of these beginnings, case folded."""
+
+    def near_first(self, words: Collection[str]) -> Iterator[tuple[Entity, bool]]:
+        """Yield the entities of the namespace, as `everyone` returns them, with whether their normalised
+        name has one of these words: those that do first. The others are read as they are taken."""
 
     def names_of(self, keys: Iterable[str]) -> Mapping[str, str]:
         """Return the names of the entities of these keys, by key, links not followed."""

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain
 from time import time
 from typing import Any, Final, TypeVar
 
@@ -66,7 +65,7 @@ from langmemory.reflection.payload import labels_of
 from langmemory.reflection.tokens import counting, noted
 from langmemory.steps import Steps, call, thread_call
 from langmemory.stores import MemoryStore
-from langmemory.types import Applied, Entity, Namespace, Privacy
+from langmemory.types import Applied, Namespace, Privacy
 
 T = TypeVar("T")
 
@@ -277,18 +276,13 @@ class ReflectionSteps:
         told = {turn.owner if turn.privacy == "private" else None: turn for turn in batch.turns}
         words = {word for turn in batch.turns for word in split_words(name_key(turn.text))}
         said = words | {word[:-1] for word in words}  # "Lena's" is compared as "lenas"
-        with self._knowledge(batch.namespace, config) as knowledge:
-            everyone = knowledge.everyone()
-        near, far = list[Entity](), list[Entity]()
-        for norm, entity in everyone:
-            named = norm.split() if norm.isascii() else split_words(norm)
-            (far if said.isdisjoint(named) else near).append(entity)
         found: dict[str, None] = {}
-        for place, entity in enumerate(chain(near, far)):
-            if place >= len(near) and len(found) >= MAX_NAMES:
-                break
-            if all(within_reach(entity, turn) for turn in told.values()):
-                found[entity.name] = None
+        with self._knowledge(batch.namespace, config) as knowledge:
+            for entity, is_near in knowledge.near_first(said):
+                if not is_near and len(found) >= MAX_NAMES:
+                    break
+                if all(within_reach(entity, turn) for turn in told.values()):
+                    found[entity.name] = None
         return list(found)
 
     def resolve_time(self, state: ReflectionState) -> Update:

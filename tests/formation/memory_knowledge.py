@@ -134,8 +134,8 @@ class MemoryKnowledge:
     def entity(self, key: str) -> Entity | None:
         return next((e for e in self.people if e.key == key), None)
 
-    def everyone(self, kind: str | None = None) -> list[tuple[str, Entity]]:
-        return [(name_key(e.name), e) for e in self.people if kind in (None, e.kind)]
+    def everyone(self, kind: str | None = None) -> list[Entity]:
+        return [e for e in self.people if kind in (None, e.kind)]
 
     def names(self) -> list[str]:
         return list(dict.fromkeys(name_key(n) for e in self.people for n in (e.name, *e.aliases)))

@@ -90,7 +90,7 @@ class Memory:
     def merge(self, one: str, other: str) -> None:
         """The first stands for the second, if both are known and the first stands for nobody yet."""
         with Gathering(self.store).knowledge(NS) as knowledge:
-            keys = {entity.name: entity.key for _, entity in knowledge.everyone()}
+            keys = {entity.name: entity.key for entity in knowledge.everyone()}
             linked = knowledge.links()
         if (
             {one, other} <= keys.keys()

@@ -168,4 +168,4 @@ def test_what_is_said_of_who_speaks_for_themselves_waits_also_under_a_linked_nam
 
 def _keys(store: MemoryStore) -> dict[str, str]:
     with Gathering(store).knowledge(NS) as knowledge:
-        return {entity.key: entity.name for _, entity in knowledge.everyone()}
+        return {entity.key: entity.name for entity in knowledge.everyone()}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from langmemory.changes import AddMemory, Facets, SetStatus, UpdateMemory
+from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, SetStatus, UpdateMemory
 from langmemory.ledger.knowledge import StoreKnowledge
 from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import Claim, Knowledge, KnownFact
@@ -73,8 +73,9 @@ def test_facts_come_with_claims_and_evidence(store: MemoryStore) -> None:
             found = knowledge.entity(f"person/{name}")
             assert found is not None
             assert found.name.casefold() == name
-            assert found.key in [one.key for norm, one in knowledge.everyone() if norm == name]
-            alike = [one for one in knowledge.everyone() if one[1].kind == found.kind]
+            near = [one.key for one, is_near in knowledge.near_first({name}) if is_near]
+            assert near == [found.key]
+            alike = [one for one in knowledge.everyone() if one.kind == found.kind]
             assert list(knowledge.everyone(found.kind)) == alike
         assert knowledge.links() == {"person/mimi": "person/mira"}
 
@@ -248,3 +249,34 @@ def test_a_long_text_is_found_among_many(tmp_path: Path) -> None:
             reading = knowledge._reading
             assert reading is not None
             assert len(reading.facts) == 2
+
+
+def test_names_that_a_text_may_speak_of_come_first(tmp_path: Path) -> None:
+    """Whoever was added, or undone, since is there or is not; those that share no word follow, the
+    oldest first."""
+    with MemoryStore(tmp_path / "memory.db") as store:
+
+        def names(*words: str) -> list[tuple[str, bool]]:
+            with Gathering(store).knowledge(NAMESPACE) as knowledge:
+                return [(one.name, is_near) for one, is_near in knowledge.near_first(words)]
+
+        def add(*people: str) -> str:
+            made = tuple(AddEntity(key=f"person/{p}", name=p, kind="person") for p in people)
+            run = ChangeSet(
+                namespace=NAMESPACE, run_id=people[0], kind="correction", reason="", changes=made
+            )
+            return store.changes.apply(run).run_id
+
+        add("Anna Schmidt", "Tom", "小明")
+        assert names("schmidt", "小明") == [("Anna Schmidt", True), ("小明", True), ("Tom", False)]
+        run = add("Mr Schmidt")
+        assert [name for name, is_near in names("schmidt") if is_near] == [
+            "Anna Schmidt",
+            "Mr Schmidt",
+        ]
+        store.changes.undo(run)
+        add("Jo")
+        assert [name for name, _ in names("jo")] == ["Jo", "Anna Schmidt", "Tom", "小明"]
+        many = [f"Cousin {number}" for number in range(500)]
+        add(*many)
+        assert [name for name, _ in names()][-500:] == many

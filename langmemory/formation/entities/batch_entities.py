@@ -118,7 +118,7 @@ class BatchEntities:
     def of_kind(self, kind: str) -> list[Entity]:
         """Everybody or everything of a kind."""
         if kind not in self._known_of_kind:
-            self._known_of_kind[kind] = [one for _, one in self.knowledge.everyone(kind)]
+            self._known_of_kind[kind] = list(self.knowledge.everyone(kind))
         made = (entity for entity in self._made.values() if entity.kind == kind)
         return [*self._known_of_kind[kind], *made]
 
