@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from langmemory.languages import split_words
@@ -17,8 +18,6 @@ from langmemory.ledger.graph_rows import EntityRow
 MOST: Final = 100
 """Namespaces whose names are kept; the one that was not asked about for longest goes. A name takes 300
 bytes."""
-AT_ONCE: Final = 200
-"""Names that are read together."""
 
 
 @dataclass(slots=True)
@@ -56,10 +55,10 @@ class KnownNames:
             self._kept.clear()
 
     def near_first(
-        self, connection: Connection, namespace: int, words: Collection[str]
-    ) -> Iterator[tuple[EntityRow, bool]]:
-        """Yield the entities of a namespace, with whether their name has one of these words: those that
-        do first, each oldest first. The others are read as they are taken."""
+        self, connection: Connection, namespace: int, words: Collection[str], enough: int
+    ) -> list[EntityRow]:
+        """Return the entities of a namespace whose name has one of these words, then the oldest others as
+        far as these are fewer than ``enough``."""
         with self._lock:
             names = self._kept.setdefault(namespace, _Names())
             self._kept.move_to_end(namespace)
@@ -67,10 +66,6 @@ class KnownNames:
                 self._kept.popitem(last=False)
             names.read_on(connection, namespace)
             near = {id for word in words for id in names.by_word.get(word, ())}
-            count = len(names.ids)
-        for row in graph_rows.entities(connection, near):
-            yield row, True
-        for start in range(0, count, AT_ONCE):
-            part = names.ids[start : min(start + AT_ONCE, count)]
-            for row in graph_rows.entities(connection, [id for id in part if id not in near]):
-                yield row, False
+            others = (id for id in names.ids if id not in near)
+            far = list(islice(others, max(0, enough - len(near))))
+        return [*graph_rows.entities(connection, near), *graph_rows.entities(connection, far)]

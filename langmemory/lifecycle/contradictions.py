@@ -14,10 +14,12 @@ from langmemory.changes import Change
 from langmemory.formation.contradiction.grouping import groups_of_known
 from langmemory.formation.contradiction.pairs import Group, Pair
 from langmemory.formation.judging import Verdicts
-from langmemory.formation.planning.comparison import known_over, over, twins_over, which_holds
-from langmemory.formation.planning.consequences import dependants
-from langmemory.formation.planning.residual_claims import residual_claims
-from langmemory.formation.planning.writing import rest_memories
+from langmemory.formation.planning.comparison import (
+    follow_from,
+    over,
+    residual_memories,
+    which_holds,
+)
 from langmemory.ports.facts import FullKnowledge, KnownFact
 
 
@@ -68,26 +70,11 @@ def changes_of_verdicts(
         pair = one.pair
         if one.verdict not in ("supersedes", "unclear", "duplicate"):
             continue
-        rest = _residual_memories(pair, knowledge)
-        doubtful = bool(rest) or pair.loser.protected or one.verdict != "supersedes"
-        if doubtful:
+        sure = one.verdict == "supersedes" and not pair.loser.protected
+        if not sure or any(residual_memories(pair.loser, pair.winner, knowledge)):
+            rest = residual_memories(pair.old, pair.new, knowledge)
             questions.append(which_holds(knowledge.namespace, pair, rest))
         else:
             changes.setdefault(pair.loser.key, over(pair, now))
     found = list(changes.values())
-    given_way = [
-        (loser, change, max(loser.said_at, heir.said_at))
-        for loser, heir, change in known_over(found, knowledge)
-    ]
-    found += twins_over(given_way, lambda loser: knowledge.worded(loser.text))
-    return [*found, *dependants(knowledge, knowledge.namespace, found), *questions]
-
-
-def _residual_memories(pair: Pair, knowledge: FullKnowledge) -> list[Change]:
-    """Memories for what the fact that gives way says besides."""
-    known = knowledge.by_key(pair.loser.key)
-    if known is None:
-        return []
-    told = set(pair.winner.claims)
-    rest = residual_claims(pair.loser, known.claims, told, knowledge, {}, own=known.own)
-    return list(rest_memories(dict(rest), knowledge, {}))
+    return [*found, *follow_from(found, knowledge), *questions]

@@ -32,7 +32,7 @@ from langmemory.declaring.fields import Id
 from langmemory.errors import ChangedMeanwhileError, ChangeError, OwnershipError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
-from langmemory.formation.planning.consequences import consequences, dependants
+from langmemory.formation.planning.consequences import consequences
 from langmemory.formation.planning.reinstate import changes_of_decision, drop_unfounded
 from langmemory.ledger import (
     applying,
@@ -568,7 +568,6 @@ class Changes(ViewerChanges):
             asked_at = known.last_of(review.run_id)
             derived = (
                 *changes_of_decision(changes, known),
-                *dependants(known, review.namespace, changes),
                 *consequences(
                     known, review.namespace, changes, _approved(changes, known), datetime.now(UTC)
                 ),

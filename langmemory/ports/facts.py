@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, Protocol
@@ -278,9 +278,9 @@ class SnapshotKnowledge(FullKnowledge, Protocol):
         """Return facts with claims of this speaker and owner that hold, the latest first: the latest of each
         relation, and those that have a word with one of these beginnings, case folded."""
 
-    def near_first(self, words: Collection[str]) -> Iterator[tuple[Entity, bool]]:
-        """Yield the entities of the namespace, as `everyone` returns them, with whether their normalised
-        name has one of these words: those that do first. The others are read as they are taken."""
+    def near_first(self, words: Collection[str], enough: int) -> Sequence[Entity]:
+        """Return the entities of the namespace, as `everyone` does, whose normalised name has one of these
+        words, then the oldest others as far as these are fewer than ``enough``."""
 
     def names_of(self, keys: Iterable[str]) -> Mapping[str, str]:
         """Return the names of the entities of these keys, by key, links not followed."""

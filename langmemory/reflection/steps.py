@@ -276,14 +276,10 @@ class ReflectionSteps:
         told = {turn.owner if turn.privacy == "private" else None: turn for turn in batch.turns}
         words = {word for turn in batch.turns for word in split_words(name_key(turn.text))}
         said = words | {word[:-1] for word in words}  # "Lena's" is compared as "lenas"
-        found: dict[str, None] = {}
         with self._knowledge(batch.namespace, config) as knowledge:
-            for entity, is_near in knowledge.near_first(said):
-                if not is_near and len(found) >= MAX_NAMES:
-                    break
-                if all(within_reach(entity, turn) for turn in told.values()):
-                    found[entity.name] = None
-        return list(found)
+            known = knowledge.near_first(said, MAX_NAMES)
+        within = (e for e in known if all(within_reach(e, turn) for turn in told.values()))
+        return list(dict.fromkeys(entity.name for entity in within))
 
     def resolve_time(self, state: ReflectionState) -> Update:
         """When it was, by the clock of who said it."""

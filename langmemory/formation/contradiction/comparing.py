@@ -190,8 +190,10 @@ def _pair_by_end(
     if start < old.start:
         if old.said_at <= new.said_at < old.start:  # it is yet to begin
             return replace(pair, until=old.start, reason="the plan may be off")
-        if old.dated or new.said_at <= old.said_at:
-            return None  # an earlier time of the same is over, this one began later
+        if (
+            old.dated or new.said_at <= old.said_at
+        ):  # an earlier time of it is over, this one began later
+            return _again(replace(pair, verdict="supersedes"), over=new, again=old)
         return replace(pair, until=old.start, reason="over before it was said to hold")
     if new.corrects:
         return _pair_by_correction(pair)
@@ -247,22 +249,25 @@ def _ended_before(
         return None
     pair = Pair(new=new, old=old, about="contradiction", verdict="supersedes")
     if new.start >= old.start:
-        stated = theirs.relation.startswith(NO_LONGER) and wording(old.text, old.language).negated
-        return _again(pair) if stated else None  # "left Kiel" happened, and did
+        return _again(pair, over=old, again=new)
     if _takes_back(old, new):
         return replace(pair, comes_late=True, reason=NEVER_TRUE)
     return replace(pair, reason="it is known to be over")
 
 
-def _again(pair: Pair) -> Pair | None:
-    """Reinstate what was over, and supersede that it is over. That it ended once, as an event, stays."""
-    new, old = pair.new, pair.old
-    in_one_breath = bool(set(new.evidence) & set(old.evidence))
-    if old.kind == "event" or old.end <= new.start or new.said_at < old.told_at or in_one_breath:
+def _again(pair: Pair, *, over: ComparableFact, again: ComparableFact) -> Pair | None:
+    """Reinstate what was ``over``, and supersede that it is over, also where one hears of that only after
+    it was so ``again``. That it ended once, as an event ("left Kiel"), stays."""
+    stated = over.ends and over.kind != "event" and wording(over.text, over.language).negated
+    in_one_breath = bool(set(again.evidence) & set(over.evidence))
+    if not stated or over.end <= again.start or again.said_at < over.told_at or in_one_breath:
         return None
-    if new.corrects:
+    if again.corrects and again is pair.new:
         return _pair_by_correction(pair)
-    return replace(pair, until=new.start, reason="it is so again")
+    until = (
+        again.start if over is pair.old else None
+    )  # what is new and began earlier gives way by that
+    return replace(pair, until=until, reason="it is so again")
 
 
 def _ends(mine: Claim, theirs: Claim) -> bool:

@@ -19,11 +19,13 @@ from langmemory.formation.contradiction.grouping import (
     values_of,
 )
 from langmemory.formation.contradiction.pairs import Pair
-from langmemory.formation.planning.comparison import known_over, over, twins_over, which_holds
-from langmemory.formation.planning.consequences import dependants
+from langmemory.formation.planning.comparison import (
+    follow_from,
+    over,
+    residual_memories,
+    which_holds,
+)
 from langmemory.formation.planning.reinstate import corrected_since, restore_superseded
-from langmemory.formation.planning.residual_claims import residual_claims
-from langmemory.formation.planning.writing import rest_memories
 from langmemory.ports.facts import FullKnowledge
 
 MOST_CLAIMS = 50
@@ -49,13 +51,8 @@ def catch_up(
     for mine in back:
         others = [*_facts_learned_since(mine, learned_since, knowledge)]
         found += _end_changes(mine, others, knowledge, now)
-    given_way = [
-        (over, change, max(over.said_at, new.said_at))
-        for over, new, change in known_over(found, knowledge)
-    ]
-    found += twins_over(given_way, lambda over: knowledge.worded(over.text))
     yield from found
-    yield from dependants(knowledge, knowledge.namespace, found)
+    yield from follow_from(found, knowledge)
 
 
 def _facts_learned_since(
@@ -90,7 +87,7 @@ def _end_changes(
     ends = [pair for one in others if (pair := compare_facts(one, mine)) and _goes(pair, pair.old)]
     first = min(ends, key=lambda pair: pair.over_since, default=None)
     if first is not None:
-        rest = tuple(_residual_memories(first, knowledge))
+        rest = tuple(residual_memories(mine, first.new, knowledge))
         # It says more than what is over, or a person confirmed it.
         if rest or (mine.protected and not mine.past):
             yield which_holds(knowledge.namespace, first, rest)
@@ -110,16 +107,8 @@ def _end_changes(
         if _goes(pair, one) and not one.protected:
             yield over(pair, now)
         elif open_still and not (one.past or mine.past or mine.waiting):
-            yield which_holds(knowledge.namespace, pair, _residual_memories(pair, knowledge))
+            yield which_holds(knowledge.namespace, pair, residual_memories(mine, one, knowledge))
 
 
 def _goes(pair: Pair, one: ComparableFact) -> bool:
     return pair.verdict == "supersedes" and pair.loser is one
-
-
-def _residual_memories(pair: Pair, knowledge: FullKnowledge) -> Iterator[Change]:
-    known = knowledge.by_key(pair.old.key)
-    if known is not None and not pair.old.past:
-        told = set(pair.new.claims)
-        rest = residual_claims(pair.old, known.claims, told, knowledge, {}, own=known.own)
-        yield from rest_memories(dict(rest), knowledge, {})

@@ -9,8 +9,10 @@ from langmemory.changes import Change, Facets, Merge, OpenReview, Supersede, Upd
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.duplicates import plain_twins
-from langmemory.formation.planning.consequences import question_id
-from langmemory.ports.facts import Knowledge, KnownFact
+from langmemory.formation.planning.consequences import dependants, question_id
+from langmemory.formation.planning.residual_claims import residual_claims
+from langmemory.formation.planning.writing import rest_memories
+from langmemory.ports.facts import FullKnowledge, Knowledge, KnownFact
 from langmemory.types import Namespace
 
 
@@ -47,6 +49,33 @@ def twins_over(
             if one.said_at <= said_by and one.key not in ended:
                 ended.add(one.key)
                 yield change.model_copy(update={"key": one.key})
+
+
+def follow_from(
+    changes: Sequence[Change],
+    knowledge: FullKnowledge,
+    alike: Callable[[ComparableFact], Iterable[KnownFact]] | None = None,
+) -> Iterator[Change]:
+    """Yield what follows where known facts give way to others: what an application wrote in their words is
+    over with them (`twins_over`), and what was derived from any of these is asked about. ``alike`` finds
+    just these words, if it is not given."""
+    given_way = [
+        (loser, change, max(loser.said_at, heir.said_at))
+        for loser, heir, change in known_over(changes, knowledge)
+    ]
+    twins = [*twins_over(given_way, alike or (lambda loser: knowledge.worded(loser.text)))]
+    yield from twins
+    yield from dependants(knowledge, knowledge.namespace, (*changes, *twins))
+
+
+def residual_memories(
+    over: ComparableFact, by: ComparableFact, knowledge: Knowledge
+) -> Iterator[Change]:
+    """Yield memories for what a known fact says besides, where it gives way to another."""
+    known = knowledge.by_key(over.key)
+    if known is not None and not over.past:
+        rest = residual_claims(over, known.claims, {*by.claims}, knowledge, {}, own=known.own)
+        yield from rest_memories(dict(rest), knowledge, {})
 
 
 def known_over(

@@ -17,9 +17,9 @@ from langmemory.formation.contradiction.comparable import END, ComparableFact
 from langmemory.formation.contradiction.comparing import compare_facts
 from langmemory.formation.contradiction.grouping import is_named, values_of
 from langmemory.formation.duplicates import as_good_as_same
-from langmemory.formation.planning.comparison import known_over, twins_over
+from langmemory.formation.planning.comparison import follow_from, known_over
 from langmemory.formation.relations.vocabulary import relation_named
-from langmemory.ports.facts import Knowledge, KnownFact
+from langmemory.ports.facts import FullKnowledge, Knowledge, KnownFact
 
 logger = logging.getLogger("langmemory.formation")
 
@@ -151,14 +151,9 @@ def drop_unfounded(changes: Iterable[Change], knowledge: Knowledge) -> Iterator[
             yield change
 
 
-def changes_of_decision(
-    changes: Iterable[Change], knowledge: Knowledge
-) -> Iterator[Supersede | UpdateMemory]:
-    """Yield what holds again by what a person decided, and what an application wrote that is over with
-    it, if the embedder can be asked: nobody's decision is to wait for that."""
-    found = tuple(known_over(changes, knowledge))
-    for over, new, change in found:
-        yield from restore_superseded(over, new, change, knowledge)
+def changes_of_decision(changes: Sequence[Change], knowledge: FullKnowledge) -> Iterator[Change]:
+    """Yield what holds again by what a person decided, and what follows from it, if the embedder can be
+    asked: nobody's decision is to wait for that."""
 
     def alike(over: ComparableFact) -> Iterable[KnownFact]:
         try:
@@ -168,8 +163,9 @@ def changes_of_decision(
             logger.warning("embedder failed (%s): memories in the same words stay", cause)
             return ()
 
-    given_way = [(over, change, max(over.said_at, new.said_at)) for over, new, change in found]
-    yield from twins_over(given_way, alike)
+    for over, new, change in known_over(changes, knowledge):
+        yield from restore_superseded(over, new, change, knowledge)
+    yield from follow_from(changes, knowledge, alike)
 
 
 REASON: Final = "what had taken its place is gone"
