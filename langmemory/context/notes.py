@@ -49,6 +49,8 @@ MONTHS: Final = (
 )  # fmt: skip
 
 _TEXT_FIELDS = ("content", "text", "memory", "body", "data")
+VITAL: Final = 0.9
+"""Importance from which a reference is shown as a guardrail."""
 _LETTERS: dict[Priority, Letter] = {"mandate": "M", "guardrail": "G"}
 
 
@@ -162,7 +164,7 @@ def _of_memory(memory: Memory, score: float | None) -> Note:
         namespace=memory.namespace,
         key=memory.key,
         text=memory.text,
-        priority=memory.priority,
+        priority=shown_priority(memory.priority, memory.importance),
         kind=memory.kind,
         speaker=memory.speaker,
         at=memory.valid_at,
@@ -192,18 +194,20 @@ def _of_value(
     text, known, parts = facets.get("text"), facets.get("validity"), facets.get("parts")
     source, outcomes = facets.get("source"), facets.get("record")
     at, invalid_at = moment(facet("valid_at") or facet("at")), moment(facet("invalid_at"))
+    importance = 0.5 if importance is None else importance
+    own: Priority = priority if priority in get_args(Priority) else "reference"
     return Note(
         id=note_id(namespace, key),
         namespace=namespace,
         key=key,
         text=text if isinstance(text, str) else text_of(value),
-        priority=priority if priority in get_args(Priority) else "reference",
+        priority=shown_priority(own, importance),
         kind=kind if kind in get_args(Kind) else "semantic",
         speaker=speaker if isinstance(speaker, str) else None,
         at=at,
         score=score,
         relevance=_number(parts.get("relevance")) if isinstance(parts, Mapping) else None,
-        importance=0.5 if importance is None else importance,
+        importance=importance,
         is_fact=bool(facets.get("is_fact")) or is_fact(value),
         validity=known if isinstance(known, str) else validity(value, at, invalid_at),
         earlier=bool(facets.get("earlier"))
@@ -215,6 +219,11 @@ def _of_value(
         record=outcomes if isinstance(outcomes, str) else record(value),
         discovery_tokens=_whole_number(facet("discovery_tokens")),
     )
+
+
+def shown_priority(priority: Priority, importance: float) -> Priority:
+    """Return how a memory is shown: what is vital is followed where it applies."""
+    return "guardrail" if priority == "reference" and importance >= VITAL else priority
 
 
 def is_fact(value: Mapping[str, Any]) -> bool:

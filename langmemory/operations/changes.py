@@ -20,6 +20,7 @@ from langmemory.changes import (
     DecideReview,
     Facets,
     LinkEntities,
+    OpenReview,
     Option,
     ReadAgain,
     RemoveMemory,
@@ -28,11 +29,11 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.declaring import operation, room
-from langmemory.declaring.fields import Id
+from langmemory.declaring.fields import Id, Key, Reason
 from langmemory.errors import ChangedMeanwhileError, ChangeError, OwnershipError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
-from langmemory.formation.planning.consequences import consequences
+from langmemory.formation.planning.consequences import consequences, question_id
 from langmemory.formation.planning.reinstate import changes_of_decision, drop_unfounded
 from langmemory.ledger import (
     applying,
@@ -71,6 +72,8 @@ from langmemory.types import Applied, HistoryEntry, Memory, Namespace, Review, R
 logger = logging.getLogger("langmemory.store")
 
 
+MANDATE: Final = "mandate"
+"""`Review.about` of the question whether a memory is to stand in every prompt."""
 PARTING: Final = (UnlinkEntities, LinkEntities)
 """Changes that may take a link back."""
 
@@ -215,6 +218,35 @@ class ViewerChanges:
         return self._correct("correct", namespace, key, reason, corrected)
 
     acorrect = twin(correct)
+
+    @operation("write", "POST /mandates")
+    def propose_mandate(
+        self, namespace: Namespace, key: Key, *, reason: Reason = "proposed as a mandate"
+    ) -> Applied:
+        """Ask a person whether a memory is to stand in every prompt, in a run of its own. Until somebody
+        decides, its priority stays as it is. The same words of a memory are asked about once.
+
+        Args:
+            namespace: Exactly this one.
+            key: Of the memory; where there is none, nothing is asked.
+            reason: Why, for the record.
+        """
+
+        def question(memory: Memory) -> Change:
+            return OpenReview(
+                id=question_id(MANDATE, memory.namespace, key, memory.text),
+                about=MANDATE,
+                question=f"Should every prompt say: {memory.text}",
+                memories=(key,),
+                options={
+                    "always": (UpdateMemory(key=key, facets=Facets(priority="mandate")),),
+                    "leave": (),
+                },
+            )
+
+        return self._correct("propose", namespace, key, reason, question)
+
+    apropose_mandate = twin(propose_mandate)
 
     def _correct(
         self,

@@ -23,7 +23,7 @@ from langmemory.server.problems import Problem
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import StoreFace, bound
 from langmemory.timestamps import EPOCH
-from langmemory.types import AccessToken, Memory, Namespace, TokenScope
+from langmemory.types import AccessToken, Memory, Namespace, Priority, TokenScope
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 _TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]*)"')
@@ -153,6 +153,11 @@ class Grant:
                 f"This needs a token of scope {needed}; yours has {self.scope}. Make one with `langmemory "
                 f"token create --scope {needed}`.",
             )
+
+    def may_give(self, priority: Priority) -> bool:
+        """Return whether this may give a memory a priority: what stands in every prompt is for an admin, or
+        for the person who decides the review."""
+        return priority != "mandate" or self.scope == "admin"
 
     def check_unlocks(self) -> None:
         """Raises Problem where this may not unlock secrets."""

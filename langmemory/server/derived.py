@@ -10,6 +10,7 @@ from uuid import uuid4
 from pydantic import BaseModel, create_model
 
 from langmemory.declaring import Operation, Room, find_operation
+from langmemory.operations.changes import MANDATE
 from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
@@ -107,6 +108,8 @@ def _check_about(operation: Operation, access: Access, named: str) -> None:
     store = access.store if operation.declared.whole is None else access.whole()
     found = getattr(getattr(store, name), getter)(named)
     _within(access, find_operation(name, getter), found, named, error=operation.declared.missing)
+    if getattr(found, "about", None) == MANDATE:  # else who proposed it might decide it
+        access.grant.check_scope("admin")
 
 
 def _opened(operation: Operation, access: Access, given: dict[str, Any]) -> Any:

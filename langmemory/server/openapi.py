@@ -91,6 +91,7 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
         "namespace": _TEAM, "source": "agent:writer", "relation": "works_on", "target": "Ship the checkout",
     },
     "changes_undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
+    "changes_propose_mandate": {"namespace": _PLACE, "key": "fact/4be0643f", "reason": "asked for twice"},
     "changes_decide": {"option": "keep", "by": "maria"},
     "jobs_retry": {"ids": [17]},
     "jobs_drop": {"ids": [17]},

@@ -12,14 +12,16 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, SearchItem
 from pydantic import BaseModel, BeforeValidator, create_model
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from langmemory.nodes.access import GROWTH, StoreAccess, delete_steps
-from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
+from langmemory.nodes.access import GROWTH, StoreAccess, changes_of, delete_steps
+from langmemory.nodes.namespaces import NamespaceTemplate, fill, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.schemas import as_pydantic
 from langmemory.steps import Steps, call, thread_call
 from langmemory.tools.answering import memory_tool, refuse
+from langmemory.types import Priority
 
 Action = Literal["create", "update", "delete"]
 
@@ -40,13 +42,16 @@ def create_manage_memory_tool(
     schema: Any = str,
     actions_permitted: tuple[Action, ...] | None = ("create", "update", "delete"),
     viewer: str | None = "{user_id|}",
+    agent: str = "{agent|}",
+    shows_priority: bool = False,
     store: BaseStore | None = None,
     name: str = "manage_memory",
 ) -> StructuredTool:
     """Return a tool that lets the model write memories, with LangMem's signature and answers.
 
-    Memories are items ``{"content": …}`` under a UUID. In a `MemoryStore` an undo of the run restores
-    deleted ones.
+    Memories are items ``{"content": …}`` under a UUID, with ``priority`` where the model gives one. What
+    the model would have in every prompt, a mandate, becomes a guardrail, and a review asks a person. In a
+    `MemoryStore` an undo of the run restores deleted ones.
 
     Args:
         namespace: template of their namespace; its variables come from the run, see
@@ -57,6 +62,8 @@ def create_manage_memory_tool(
         actions_permitted: the permitted actions.
         viewer: template of the person on whose behalf it acts, and who owns the memories; None is the
             application. If the store supports viewers, others' private memories are hidden.
+        agent: template of the name of the agent that says what it writes; empty names none.
+        shows_priority: whether the model is told that it may give a priority; LangMem's schema has none.
         store: used instead of the graph's store, or outside a graph.
 
     Raises:
@@ -76,10 +83,12 @@ def create_manage_memory_tool(
         )
     reason = f"deleted by the tool {name}"
     default: Action = "create" if "create" in permitted else permitted[0]
+    shown: Any = Priority | None
     fields: dict[str, Any] = {
         "content": (as_pydantic(schema) | None, None),
         "action": (Literal[permitted], default),
         "id": (Annotated[uuid.UUID | None, BeforeValidator(_as_uuid)], None),
+        "priority": (shown if shows_priority else Annotated[shown, SkipJsonSchema()], None),  # type: ignore[type-arg]
     }
     arguments = create_model(name, **fields)
 
@@ -88,6 +97,7 @@ def create_manage_memory_tool(
         content: Any = None,
         action: Action = default,
         id: uuid.UUID | None = None,
+        priority: Priority | None = None,
     ) -> Steps[str]:
         if action not in permitted:
             raise refuse(f"Invalid action {action}. Must be one of {permitted}.")
@@ -104,7 +114,15 @@ def create_manage_memory_tool(
             yield from delete_steps(target, where, key, reason=reason)
             return f"Deleted memory {key}"
         plain = content.model_dump(mode="json") if isinstance(content, BaseModel) else content
-        yield call(target, "put", where, key, {"content": plain})
+        value: dict[str, Any] = {"content": plain}
+        if speaker := fill(agent, scope):
+            value["speaker"] = speaker
+        if priority is not None:
+            value["priority"] = "guardrail" if priority == "mandate" else priority
+        yield call(target, "put", where, key, value)
+        if priority == "mandate" and (changes := changes_of(target)) is not None:
+            yield call(changes, "propose_mandate", where, key, reason=f"asked by the tool {name}")
+            return f"{action}d memory {key}; a person is asked whether it may stand in every prompt"
         return f"{action}d memory {key}"
 
     return memory_tool(

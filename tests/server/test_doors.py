@@ -155,6 +155,8 @@ def calls(root: Path) -> list[Call]:
         Call("pages.changed_by", {"run_id": "r"}),
         Call("changes.run", {"run_id": "r"}),
         Call("changes.review", {"review_id": "v"}),
+        Call("changes.propose_mandate", {"key": "plan", "reason": "asked for twice"}),
+        Call("changes.propose_mandate", {"key": "nothing"}),
         Call("changes.decide", {"review_id": "v", "option": "maybe"}, fails=True),
         Call("changes.decide", {"review_id": "v", "option": "keep", "by": "maria"}),
         Call("changes.decide", {"review_id": "nothing", "option": "keep"}, fails=True),

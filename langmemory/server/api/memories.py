@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from langgraph.store.base import PutOp
 from pydantic import Field
+from starlette.concurrency import run_in_threadpool
 
 from langmemory.changes import Facets
 from langmemory.declaring.fields import Fields, Id, Key, Labels, Text
@@ -22,6 +23,7 @@ from langmemory.projections.journal.memory_page import MemoryPageError, edits_of
 from langmemory.server.access import Access, tag_of
 from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import KeyPath, Listing, Place, check_folders, not_found
+from langmemory.server.priorities import LOWERED, ask, give, lower, said_by
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
@@ -32,6 +34,7 @@ from langmemory.types import (
     Memory,
     Namespace,
     Page,
+    Priority,
     Privacy,
     Recall,
     Status,
@@ -165,9 +168,13 @@ class Event(Fields):
     namespace: Labels | None = None
     role: Annotated[str, Field(pattern="^(user|assistant)$")] = "user"
     speaker: Annotated[str, Field(max_length=400)] | None = None
+    """Who said it; without it, the agent that the token is bound to, else the role."""
     at: datetime | None = None
     """When; without it, now."""
     privacy: Privacy = "shared"
+    priority: Priority | None = None
+    """How it is shown. A mandate needs a token of scope admin; with less it is a guardrail, and a review asks
+    a person."""
 
 
 @routes("POST", "/episodic", scope="write", status=201, conditional=True)
@@ -175,11 +182,15 @@ async def add_episodic(access: Access, *, body: Event) -> Memory:
     """Store one event word for word. What was known already is returned as it is."""
     place, store = access.place(body.namespace, exact=True), access.store
     id = derived_key(access.sender, access.idempotency_key, uuid4().hex)
-    message = {"role": body.role, "content": body.text, "name": body.speaker, "id": id}
+    speaker = body.speaker or access.grant.agent
+    message = {"role": body.role, "content": body.text, "name": speaker, "id": id}
     done = await store.aremember(
         place, [message], thread_id=body.thread_id, at=body.at, privacy=body.privacy
     )
-    found = await store.admin.amemory(place, done[0] if done else turn_key(body.thread_id, id))
+    key = done[0] if done else turn_key(body.thread_id, id)
+    if body.priority is not None:
+        await give(access, place, key, body.priority)
+    found = await store.admin.amemory(place, key)
     if found is None:
         raise Problem(422, "invalid", "body/text: it says nothing that is remembered.")
     return found
@@ -217,7 +228,9 @@ class MemoryContent(Fields):
 
     value: dict[str, Any]
     """Any object; its `text`, or else its scalar values, are searched. Facets in it count: `importance`,
-    `confidence`, `privacy`, `priority`, `pinned`, `verified`, `status`, `speaker`."""
+    `confidence`, `privacy`, `priority`, `pinned`, `verified`, `status`, `speaker` (else the agent that the
+    token is bound to). A mandate needs a token of scope admin; with less it is a guardrail, and a review asks
+    a person."""
     index: Literal[False] | Annotated[list[Text], Field(max_length=100)] | None = None
     """Paths that are indexed; null for those of the store, false for none."""
     ttl_minutes: Annotated[float, Field(gt=0, le=5_000_000_000)] | None = None
@@ -248,7 +261,8 @@ class NewMemory(MemoryContent):
 
 async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
     """Write, if the last version was seen, and return what is there now."""
-    store = access.store
+    store, asked = access.store, put
+    put = await lower(access, asked)
     if create:
         try:
             await store.aput_if(put, updated_at=None)
@@ -264,6 +278,7 @@ async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
         await store.aput_if(put, updated_at=before.updated_at if before else None)
     else:
         await store.abatch([put])
+    await ask(access, [asked], [put])
     found = await store.admin.amemory(put.namespace, put.key)
     if found is None:
         raise not_found(put.key, put.namespace)
@@ -275,7 +290,8 @@ async def add_semantic(access: Access, *, body: NewMemory) -> Memory:
     """Add a memory."""
     key = body.key or derived_key(access.sender, access.idempotency_key, uuid4().hex)
     place = access.place(body.namespace, exact=True)
-    return await _written(access, body.put(place, key, "semantic"), create=True)
+    put = said_by(access.grant.agent, body.put(place, key, "semantic"))
+    return await _written(access, put, create=True)
 
 
 @routes("PUT", "/semantic/{key:path}", scope="write", conditional=True)
@@ -284,7 +300,8 @@ async def put_semantic(
 ) -> Memory:
     """Write a memory, new or not. The history keeps what it was."""
     place = access.place(query.namespace, exact=True)
-    return await _written(access, body.put(place, path.key, "semantic"), create=False)
+    put = said_by(access.grant.agent, body.put(place, path.key, "semantic"))
+    return await _written(access, put, create=False)
 
 
 @routes("DELETE", "/semantic/{key:path}", scope="write", conditional=True)
@@ -486,6 +503,10 @@ class Correction(MemoryPlace):
     verified: bool | None = None
     """A person confirmed it."""
     importance: Annotated[float, Field(ge=0, le=1)] | None = None
+    """From .9 on it is shown as a guardrail."""
+    priority: Priority | None = None
+    """How it is shown. A mandate needs a token of scope admin; with less it is a guardrail, and a review asks
+    a person."""
     updated_at: datetime | None = None
     """As it was when it was read; if it was changed since, this is refused."""
 
@@ -500,19 +521,24 @@ def _memory(access: Access, asked: MemoryPlace) -> Memory:
 
 
 @correction_routes("POST", "/corrections", scope="write")
-def correct_memory(access: Access, *, body: Correction) -> Applied:
-    """Change what a memory says, pin it, or confirm it."""
+async def correct_memory(access: Access, *, body: Correction) -> Applied:
+    """Change what a memory says, pin it, confirm it, or say how it is shown."""
     given: dict[str, Any] = {
         name: getattr(body, name)
-        for name in ("pinned", "verified", "importance")
+        for name in ("pinned", "verified", "importance", "priority")
         if getattr(body, name) is not None
     }
     if body.text is None and not given:
         raise Problem(
-            422, "invalid", "Name what is to change: text, pinned, verified or importance."
+            422,
+            "invalid",
+            "Name what is to change: text, pinned, verified, importance or priority.",
         )
-    found = _memory(access, body)
-    return access.store.changes.correct(
+    found = await run_in_threadpool(_memory, access, body)
+    asks = not access.grant.may_give(given.get("priority", "reference"))
+    if asks:
+        given["priority"] = found.priority if found.priority == "mandate" else LOWERED
+    applied = await access.store.changes.acorrect(
         found.namespace,
         found.key,
         value=None if body.text is None else _saying(found, body.text),
@@ -520,6 +546,9 @@ def correct_memory(access: Access, *, body: Correction) -> Applied:
         reason=body.reason,
         updated_at=found.updated_at if access.is_conditional else body.updated_at,
     )
+    if asks and given["priority"] == LOWERED:
+        await access.store.changes.apropose_mandate(found.namespace, found.key, reason=body.reason)
+    return applied
 
 
 def _saying(memory: Memory, text: str) -> dict[str, Any]:

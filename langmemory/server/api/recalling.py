@@ -102,10 +102,16 @@ class RememberedKeys(Deferred):
 @routes("POST", "/remember", scope="write")
 async def remember(access: Access, *, body: RememberRequest) -> RememberedKeys:
     """Store messages word for word. Repeating it adds nothing: a message is known by its id, or by its
-    thread, role, text and time."""
+    thread, role, text and time. What an assistant said under no name is said by the agent that the token is
+    bound to."""
+    agent = access.grant.agent
+    answers = {"assistant": {"name": agent}, "ai": {"name": agent}} if agent else {}
     done = await access.store.aremember(
         access.place(body.namespace, exact=True),
-        [one.model_dump(exclude_none=True) for one in body.messages],
+        [
+            {**answers.get(one.role, {}), **one.model_dump(exclude_none=True)}
+            for one in body.messages
+        ],
         thread_id=body.thread_id,
         at=body.at,
         owner=body.owner,

@@ -21,6 +21,7 @@ from pydantic import Field
 from langmemory.declaring.fields import Fields, Key, Label, Labels, Text
 from langmemory.server.access import Access
 from langmemory.server.api.requests import check_folders
+from langmemory.server.priorities import ask, lower
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace
 from langmemory.wire import Deferred
@@ -136,7 +137,13 @@ async def store_batch(access: Access, *, body: BatchRequest) -> BatchAnswer:
         made = _ops(access, one)
         asked.append((len(ops), len(ops) + len(made)))
         ops.extend(made)
-    found = await access.store.abatch(ops)
+    asked_puts = [one for one in ops if isinstance(one, PutOp)]
+    puts = [await lower(access, one) for one in asked_puts]
+    lowered = iter(puts)
+    found = await access.store.abatch(
+        [next(lowered) if isinstance(one, PutOp) else one for one in ops]
+    )
+    await ask(access, asked_puts, puts)
     results = [
         _answer(one, found[first:last]) for one, (first, last) in zip(body.ops, asked, strict=True)
     ]

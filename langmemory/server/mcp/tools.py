@@ -33,6 +33,7 @@ from langmemory.declaring.fields import Fields, Id
 from langmemory.documents.project import namespace_of
 from langmemory.documents.projects import ProjectName
 from langmemory.hooks import parts
+from langmemory.messages import turn_key
 from langmemory.nodes.access import count_marks
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
@@ -55,15 +56,18 @@ from langmemory.server.mcp.answers import (
     hit_of,
     listed,
 )
+from langmemory.server.priorities import give
 from langmemory.server.problems import Problem
 from langmemory.server.projects import reached, reached_projects
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, read_memory, said_around
-from langmemory.types import Kind, Namespace, TokenScope
+from langmemory.types import Kind, Namespace, Priority, TokenScope
 from langmemory.wire import SchemaOfFields, plain
 
 PIECE = 20
 """So many texts are stored at a time, with word to the client after each."""
+ASSISTANT: Final = "assistant"
+"""Who says what a client remembers that is no agent by name."""
 FETCHED_TOKENS = 20_000
 REVIEWS = 50
 WORDS: Final = {
@@ -274,11 +278,14 @@ class RememberArguments(Arguments):
     ]
     """Statements, each to be understood by itself: names instead of "he", days instead of "tomorrow"."""
     speaker: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    """Who said it, as a name; without it, the user."""
+    """Who said it, as a name, where you quote somebody; without it, you say so."""
     private: bool = False
     """Keep it from everybody else who shares this memory."""
     at: Time = None
     """When it was said; now without it."""
+    priority: Priority | None = None
+    """How it is shown: "guardrail" where it applies, "archive" only to a search, "mandate" in every prompt,
+    of which a person may be asked first."""
 
 
 @tool(
@@ -291,29 +298,33 @@ async def remember(turn: Turn, given: RememberArguments) -> Reply:
     access = turn.access
     place, at = access.place(exact=True), given.at or datetime.now(UTC)
     thread = f"mcp-{_conversing(access)}-{at:%Y-%m-%d}"
+    speaker = given.speaker or access.grant.agent or ASSISTANT
     keys: list[str] = []
     redacted: dict[str, int] = {}
+    asked = 0
     for first in range(0, len(given.texts), PIECE):
         texts = given.texts[first : first + PIECE]
         await turn.progress(first, len(given.texts), "Storing")
+        messages = {
+            hashlib.sha256(
+                "\0".join((thread, given.speaker or "", str(given.private), text)).encode()
+            ).hexdigest()[:32]: text
+            for text in texts
+        }
         done = await access.store.aremember(
             place,
             [
-                {
-                    "role": "user",
-                    "content": text,
-                    "name": given.speaker,
-                    "id": hashlib.sha256(
-                        "\0".join((thread, given.speaker or "", str(given.private), text)).encode()
-                    ).hexdigest()[:32],
-                }
-                for text in texts
+                {"role": "user", "content": text, "name": speaker, "id": id}
+                for id, text in messages.items()
             ],
             thread_id=thread,
             at=at,
             privacy="private" if given.private else "shared",
         )
         keys += done
+        if given.priority is not None:  # also of what is known already
+            for id in messages:
+                asked += await give(access, place, turn_key(thread, id), given.priority)
         for kind, count in done.redacted.items():
             redacted[kind] = redacted.get(kind, 0) + count
     await turn.progress(len(given.texts), len(given.texts), "Stored")
@@ -324,6 +335,8 @@ async def remember(turn: Turn, given: RememberArguments) -> Reply:
         said += f" {missing} not stored: known already, forgotten for good today, or empty."
     if redacted:
         said += f" Credentials were replaced before storing: {count_more(redacted)}."
+    if asked:
+        said += f" A person is asked whether {counted_memories(asked)} may stand in every prompt."
     return said.strip(), Stored(ids=ids, redacted=redacted)
 
 
