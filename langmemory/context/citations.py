@@ -19,9 +19,9 @@ from typing import Any, Final, Literal, NotRequired, TypeVar, cast, get_args
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
-from langmemory.context.disclosure import Disclosed, MemoryBlock, disclosed
+from langmemory.context.disclosure import Disclosed, MemoryBlock, disclosed, note_line
 from langmemory.context.marking import MARK
-from langmemory.context.notes import ID_CHARS, Recalled, note_of
+from langmemory.context.notes import ID_CHARS, Recalled, note_of, notes_of
 from langmemory.context.tokens import count_text
 from langmemory.languages import LANGUAGES
 from langmemory.types import Namespace
@@ -234,6 +234,9 @@ class Usage(TypedDict):
     """Citations whose relevance is known."""
     relevance: NotRequired[float]
     """The sum of these, 0..1 each: how well it matched the query, as a share of the best match shown."""
+    share: NotRequired[float]
+    """Of a memory that was shown and not cited yet, the relevance with which it was: a citation that is
+    reported later has it."""
     cited_at_us: NotRequired[int]
     """When an answer cited it last, microseconds since 1970 UTC; when the counts are noted, if left out."""
 
@@ -257,6 +260,13 @@ def usage(answer: str | Iterable[BaseMessage], block: MemoryBlock) -> list[Usage
     ]
 
 
+def showing(memories: Iterable[Recalled]) -> list[Usage]:
+    """Return the counts of memories that were shown for one query, a line each."""
+    notes = notes_of(memories)
+    best = max((note.relevance or 0.0 for note in notes), default=0.0)
+    return [_used(disclosed(one, note_line(one), count_text), False, best) for one in notes]
+
+
 Mark = Literal["loaded", "referenced", "succeeded"]
 """What an answer made of a memory."""
 
@@ -264,7 +274,7 @@ Mark = Literal["loaded", "referenced", "succeeded"]
 def used(memory: Recalled, marks: Collection[Mark]) -> Usage:
     """Return the counts of one memory of which an answer made this."""
     note = note_of(memory)
-    entry = disclosed(note, note.text, count_text)
+    entry = disclosed(note, note_line(note), count_text)
     counts = {name: int(name in marks) for name in get_args(Mark)}
     read_tokens = entry.read_tokens * counts["loaded"]
     return cast("Usage", {**_used(entry, False, 0.0), **counts, "read_tokens": read_tokens})
@@ -280,8 +290,9 @@ def _used(entry: Disclosed, referenced: bool, best: float) -> Usage:
         read_tokens=entry.read_tokens,
         discovery_tokens=entry.discovery_tokens,
     )
-    if referenced and entry.relevance is not None and best > 0:
-        used |= {"matched": 1, "relevance": entry.relevance / best}
+    if entry.relevance is not None and best > 0:
+        share = entry.relevance / best
+        used |= {"matched": 1, "relevance": share} if referenced else {"share": share}
     return used
 
 
@@ -362,6 +373,8 @@ def add_usage(known: Usage, one: Usage) -> Usage:
     if matched := known.get("matched", 0) + one.get("matched", 0):
         relevance = known.get("relevance", 0.0) + one.get("relevance", 0.0)
         total |= {"matched": matched, "relevance": relevance}
+    if (share := one.get("share", known.get("share"))) is not None:
+        total["share"] = share
     if cited_at_us := max(known.get("cited_at_us", 0), one.get("cited_at_us", 0)):
         total["cited_at_us"] = cited_at_us
     return total

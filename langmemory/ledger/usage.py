@@ -126,7 +126,7 @@ EVERY_SECONDS: Final = 30.0
 
 
 REPORTS: Final = 10_000
-"""Memories of answers whose reports are known again."""
+"""Memories of answers whose reports are known again, and memories whose relevance is known."""
 
 
 class UsageCounts:
@@ -139,6 +139,8 @@ class UsageCounts:
         self._lock = threading.Lock()
         self._sums: dict[tuple[str | None, ...], Usage] = {}
         self._due_at = clock()
+        self._shares: dict[tuple[str | None, ...], float] = {}
+        """By viewer and memory, the relevance with which it was shown last; the latest last."""
         self._reported: dict[tuple[str | None, ...], set[Mark]] = {}
         """By viewer, answer and memory, the latest last."""
         self.any = False
@@ -152,10 +154,23 @@ class UsageCounts:
                 if one["referenced"] and "cited_at_us" not in one:
                     one = {**one, "cited_at_us": time.time_ns() // 1000}
                 memory = (viewer, *one["namespace"], one["key"])
+                one = self._with_relevance(one, memory)
                 known = self._sums.get(memory)
                 self._sums[memory] = one if known is None else add_usage(known, one)
             due = len(self._sums) >= BATCH or self._clock() >= self._due_at
             return due and bool(self._sums)
+
+    def _with_relevance(self, one: Usage, memory: tuple[str | None, ...]) -> Usage:
+        """Return a citation that was reported with the relevance with which the memory was shown."""
+        if "share" in one:
+            self._shares.pop(memory, None)
+            self._shares[memory] = one["share"]
+            while len(self._shares) > REPORTS:
+                del self._shares[next(iter(self._shares))]
+        if not one["referenced"] or "matched" in one or memory not in self._shares:
+            return one
+        times = one["referenced"]
+        return {**one, "matched": times, "relevance": times * self._shares[memory]}
 
     def unreported(
         self, marks: set[Mark], viewer: str | None, answer: str, namespace: Namespace, key: str

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from langchain_core.messages import BaseMessage
 from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
-from langmemory.context.citations import Mark, used
+from langmemory.context.citations import Mark, showing, used
 from langmemory.context.notes import Recalled, note_of
 from langmemory.errors import ConfigError
 from langmemory.messages import turn_value, turns_of
@@ -134,6 +134,12 @@ def count_marks(store: BaseStore, memories: Iterable[Recalled], *marks: Mark) ->
     """Count what a model made of memories that a tool showed; nothing in a plain store."""
     if isinstance(store, AwareStore):
         store.admin.count_usage([used(one, marks) for one in memories])
+
+
+def count_shown(store: BaseStore, memories: Iterable[Recalled]) -> None:
+    """Count memories that were shown for one query; nothing in a plain store."""
+    if isinstance(store, AwareStore):
+        store.admin.count_usage(showing(memories))
 
 
 def delete_steps(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> Steps[None]:

@@ -24,6 +24,7 @@ from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.marking import one_line, quoted_lines
 from langmemory.context.notes import note_id, note_of
 from langmemory.context.render import full
@@ -34,7 +35,8 @@ from langmemory.documents.project import namespace_of
 from langmemory.documents.projects import ProjectName
 from langmemory.hooks import parts
 from langmemory.messages import turn_key
-from langmemory.nodes.access import count_marks
+from langmemory.nodes.access import count_marks, count_shown
+from langmemory.operations.conversing import conversing_of
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
 from langmemory.server.api.admin import confirmation_of, is_confirmed
@@ -61,7 +63,7 @@ from langmemory.server.problems import Problem
 from langmemory.server.projects import reached, reached_projects
 from langmemory.stores import MemoryStore
 from langmemory.tools.memories import evidence_of, find, read_memory, said_around
-from langmemory.types import Kind, Namespace, Priority, TokenScope
+from langmemory.types import Kind, Memory, Namespace, Priority, Recall, TokenScope
 from langmemory.wire import SchemaOfFields, plain
 
 PIECE = 20
@@ -256,12 +258,24 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
     asked["min_score"] = given.min_score
     asked["documents"] = await run_in_threadpool(documents_of, turn.access, given.project)
     found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
+    always = await run_in_threadpool(mandates_beside, turn.access, found)
+    text, seen = listed([*always, *found.results], given.query) if always or found else ("", [])
+    count_shown(turn.access.store, [*found.results, *always])
     if not found.results:
-        said = "Nothing is remembered about that. Try other words, fewer limits, or min_score 0."
-        return said, FoundMemories(memories=[])
-    text, seen = listed(found.results, given.query)
-    count_marks(turn.access.store, found.results, "loaded")
+        nothing = "Nothing is remembered about that. Try other words, fewer limits, or min_score 0."
+        text = f"{text}\n{nothing}".strip()
     return text, FoundMemories(memories=seen)
+
+
+def mandates_beside(access: Access, found: Recall) -> list[Memory]:
+    """Return the mandates of a place that a recall did not find, as many as a memory block has room for: for
+    many a client the answers of this tool are all that it reads of memory."""
+    conversing = conversing_of(access.store)
+    mandates = [] if conversing is None else conversing.mandates(access.place())
+    block = disclose(mandates, budget=DisclosureBudget(guardrails=0, references=0))
+    known = {(one.memory.namespace, one.memory.key) for one in found}
+    fitting = {(one.namespace, one.key) for one in block.entries} - known
+    return [one for one in mandates if (one.namespace, one.key) in fitting]
 
 
 def documents_of(access: Access, project: str | None = None) -> list[Namespace] | None:
@@ -529,7 +543,7 @@ async def search(turn: Turn, given: SearchArguments) -> Reply:
     documents = await run_in_threadpool(documents_of, turn.access)
     place = turn.access.place()
     found = await turn.access.store.arecall(given.query, place, documents=documents)
-    count_marks(turn.access.store, found.results, "loaded")
+    count_shown(turn.access.store, found.results)
     hits = Hits(results=[hit_of(one) for one in found.results])
     return hits.model_dump_json(), hits
 
