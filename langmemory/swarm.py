@@ -74,11 +74,31 @@ class Session:
     privacy: Privacy
 
 
+AgentStatus = Literal["working", "blocked", "pending", "idle"]
+"""What an agent is doing: it works on a task, its tasks wait for something, it has yet to act, or nothing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PendingAction:
+    """Something that an agent has yet to do."""
+
+    agent: str
+    kind: Literal["request", "handoff", "escalation", "task"]
+    """A question to answer, work to take up, a problem to decide on, or a task to begin."""
+    id: str
+    """Of the message, or the key of the task."""
+    what: str
+    sender: str | None
+    """The agent that sent the message, or set the task."""
+    since: datetime
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentState:
     """One agent on the board."""
 
     name: str
+    status: AgentStatus
     tasks: tuple[str, ...]
     """Titles of the open tasks that it works on."""
     inbox: int
@@ -99,6 +119,8 @@ class Board:
     """The newest first."""
     agents: tuple[AgentState, ...]
     """By name: who works on something, decided, ended a session, or was sent a message."""
+    pending: tuple[PendingAction, ...] = ()
+    """The oldest first."""
 
 
 def task_value(

@@ -633,12 +633,15 @@ class VaultRotation:
 
 
 MessageType = Literal[
-    "finding", "decision", "progress", "warning", "request", "reply", "handoff", "invalidation"
-]
-"""The type of a message on the bus. The first four share; the others ask, answer, hand over work, and
+    "finding", "decision", "progress", "warning", "knowledge", "task_result", "escalation", "request",
+    "reply", "handoff", "invalidation",
+]  # fmt: skip
+"""The type of a message on the bus. The first seven share; the others ask, answer, hand over work, and
 withdraw."""
 
-SharedType = Literal["finding", "decision", "progress", "warning"]
+SharedType = Literal[
+    "finding", "decision", "progress", "warning", "knowledge", "task_result", "escalation"
+]
 """The types of messages that an agent chooses from when it shares something."""
 
 MessagePriority = Literal["low", "normal", "high"]

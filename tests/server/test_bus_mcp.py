@@ -31,8 +31,8 @@ async def test_only_an_agent_has_the_tools_of_the_bus(store: MemoryStore) -> Non
         assert await names(client) == [*ALONE, REPORT]
         assert "langmemory token create --agent" in await client.refused("context_inbox")
     async with in_process(store, token_of(store, None, TEAM, agent="a")) as client:
-        assert await names(client) == [*ALONE, *SWARM_TOOLS, REPORT]
-        for tool in plain(await client.session.list_tools())["tools"][len(ALONE) : -1]:
+        assert await names(client) == [*ALONE, *SWARM_TOOLS, REPORT, "swarm_board"]
+        for tool in plain(await client.session.list_tools())["tools"][len(ALONE) : -2]:
             assert tool["annotations"]["readOnlyHint"] is False
             assert tool["annotations"]["destructiveHint"] is False
             assert tool["outputSchema"]["properties"]

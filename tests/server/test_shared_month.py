@@ -1,4 +1,4 @@
-"""A month of a memory that three agents share over MCP ages as it does where their graphs run beside the file."""
+"""A month of a memory that three agents share over MCP ages it as graphs beside the file do."""
 
 from __future__ import annotations
 

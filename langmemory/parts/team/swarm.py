@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -47,7 +47,9 @@ from langmemory.swarm import (
     STATUSES,
     TASK,
     AgentState,
+    AgentStatus,
     Board,
+    PendingAction,
     RecordedDecision,
     Session,
     Task,
@@ -59,7 +61,7 @@ from langmemory.swarm import (
     task_of,
     task_value,
 )
-from langmemory.types import Memory, Namespace, Privacy
+from langmemory.types import BusMessage, Memory, Namespace, Privacy
 
 ATTEMPTS: Final = 20
 """How often a change is planned anew where somebody else changes the same task at the same time."""
@@ -413,10 +415,11 @@ class Swarm:
 
     asessions = twin(sessions)
 
-    @operation("read", "GET /swarm/board")
+    @operation("read", "GET /swarm/board", for_models=True)
     def board(self) -> Board:
         """Return what the team is doing: the latest tasks of each status and how many there are, decisions
-        that hold, sessions, and each agent with the number of messages that wait for it."""
+        that hold, sessions, each agent with its status and the number of messages that wait for it, and what
+        each has yet to do."""
         tasks = [one for status in STATUSES for one in self.tasks(status=status, limit=ON_BOARD)]
         tasks.sort(key=lambda one: (one.status in CLOSED, -one.updated_at.timestamp(), one.key))
         decisions, sessions = self.decisions(limit=SHOWN), self.sessions(limit=SHOWN)
@@ -441,22 +444,42 @@ class Swarm:
                     for (one,) in anchors.record_fields(connection, place, record, seen, (field,))
                 }
             names = sorted(one for one in known if isinstance(one, str) and one)
-            waiting = {}
+            waiting: dict[str, list[BusMessage]] = {}
             for name in names:
                 there = [messages.there(place), messages.waiting(place, name, viewer)]
-                waiting[name] = len(
-                    messages.list_messages(
-                        connection, there, viewer=viewer, now_us=now, limit=COUNTED
-                    )
+                found = messages.list_messages(
+                    connection, there, viewer=viewer, now_us=now, limit=COUNTED
                 )
+                waiting[name] = [message for _, message in found]
+        pending = [
+            PendingAction(
+                agent=name, kind=one.type, id=one.id, what=one.summary, sender=one.sender,
+                since=one.created_at,
+            )
+            for name, some in waiting.items()
+            for one in some
+            if one.type in ("request", "handoff", "escalation")
+        ]  # fmt: skip
+        pending += [
+            PendingAction(
+                agent=one.agent, kind="task", id=one.key, what=one.title, sender=one.made_by,
+                since=one.updated_at,
+            )
+            for one in tasks
+            if one.agent and one.status == "open"
+        ]  # fmt: skip
+        held = {(one.agent, one.status) for one in tasks}
+        acting = {one.agent for one in pending}
+        agents = (
+            AgentState(
+                name=name, status=_status_of(name, held, acting), tasks=tuple(doing.get(name, ())),
+                inbox=len(waiting[name]),
+            )
+            for name in names
+        )  # fmt: skip
         return Board(
             tasks=tuple(tasks), counts=counts, decisions=decisions, sessions=sessions,
-            agents=tuple(
-                AgentState(
-                    name=name, tasks=tuple(doing.get(name, ())), inbox=waiting[name]
-                )
-                for name in names
-            ),
+            agents=tuple(agents), pending=tuple(sorted(pending, key=lambda one: one.since)),
         )  # fmt: skip
 
     aboard = twin(board)
@@ -586,3 +609,12 @@ class Swarm:
     def _kept(self, said: str) -> str:
         """Return what is said without credentials."""
         return redact_and_log(said, self._core.redactor)
+
+
+def _status_of(name: str, held: Set[tuple[str | None, str]], acting: Set[str]) -> AgentStatus:
+    """Return what an agent is doing, by the tasks that agents hold and who has yet to act."""
+    if (name, "in_progress") in held:
+        return "working"
+    if (name, "blocked") in held:
+        return "blocked"
+    return "pending" if name in acting else "idle"

@@ -23,17 +23,24 @@ export async function show(body, query, { reload }) {
     body.append(empty("No agent has set a task or decided anything here. ", h("code", null, "store.swarm(namespace, agent=…)"), " does, and so do the tools of ", h("code", null, "create_swarm_tools"), "."));
     return;
   }
-  put(body, ...body.childNodes, agents(board.agents),
+  put(body, ...body.childNodes, agents(board.agents), pending(board.pending),
     h("h2", null, "Tasks"), h("div", { class: "board" }, COLUMNS.map(([status, title]) => column(title, board, status === "done" ? ["done", "cancelled"] : [status], where, reload))),
     h("div", { class: "columns" }, h("div", null, decisions(board.decisions, where)), h("div", null, sessions(board.sessions, where))));
 }
 
 function agents(every) {
   if (!every.length) return null;
-  return h("section", null, h("h2", null, "Agents"), h("ul", { class: "agents" }, every.map((one) => h("li", { class: "card" }, h("strong", { dir: "auto" }, one.name),
+  return h("section", null, h("h2", null, "Agents"), h("ul", { class: "agents" }, every.map((one) => h("li", { class: "card" }, h("strong", { dir: "auto" }, one.name), h("span", { class: "tag" }, one.status),
     one.tasks.length ? one.tasks.slice(0, NAMED).map((title) => h("span", { class: "soft", dir: "auto" }, title)) : h("span", { class: "soft" }, "works on nothing"),
     one.tasks.length > NAMED && h("span", { class: "soft" }, `and ${counted(one.tasks.length - NAMED, "further task")}`),
     one.inbox > 0 ? h("a", { href: address("bus"), class: "tag" }, `${one.inbox >= 100 ? "100 or more messages" : counted(one.inbox, "message")} waiting`) : h("span", { class: "soft" }, "no message waits")))));
+}
+
+function pending(every) {
+  if (!every.length) return null;
+  return h("section", null, h("h2", null, "To be done"), h("ul", { class: "agents" }, every.slice(0, NAMED).map((one) => h("li", { class: "card" },
+    h("strong", { dir: "auto" }, one.agent), h("span", { class: "tag" }, one.kind), h("span", { class: "soft", dir: "auto" }, one.what)))),
+    every.length > NAMED && h("p", { class: "soft" }, `and ${counted(every.length - NAMED, "further action")}`));
 }
 
 function column(title, board, statuses, where, reload) {

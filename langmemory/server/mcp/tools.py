@@ -629,7 +629,7 @@ def _tool(operation: Operation) -> Tool:
     reads = operation.declared.scope == "read"
     return Tool(
         work=work, arguments=model, answer=OperationAnswer, title=operation.description.partition(".")[0],
-        scope=operation.declared.scope, for_agents=operation.room.agent == "needed", for_projects=False,
+        scope=operation.declared.scope, for_agents=operation.room.agent is not None, for_projects=False,
         hints=READS if reads else {"readOnlyHint": False, "destructiveHint": False},
     )  # fmt: skip
 
