@@ -269,6 +269,18 @@ class RecallConfig(Section):
         description="Lowest probability with which the block of a prompt, and `recall` over MCP, show a "
         'memory where the call names none: `"auto"` is the gate, null shows whatever is found.',
     )
+    prompt_log: Literal["off", "figures", "texts"] = Field(
+        default="figures",
+        description="What is kept of each memory block that a model got: `figures` are time, namespace, "
+        "tokens and milliseconds; `texts` also the question and the block, which `forget` searches too; "
+        "`off` is nothing.",
+    )
+    prompt_days: float = Field(
+        default=30,
+        gt=0,
+        le=36_500,
+        description="Days after which the log of prompts drops a block.",
+    )
 
 
 class ReflectionConfig(Section):

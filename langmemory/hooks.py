@@ -32,7 +32,8 @@ class Part:
     """Modules that register tables (`ledger.tables.schema.register`) when they are imported."""
     options: Mapping[str, str] = field(default_factory=dict)
     """By a keyword of `MemoryStore`: the place of a function that makes the value rooms use of what an
-    application passes, or of None."""
+    application passes, or of None. One that is ``pending`` when the store writes what it kept in memory
+    is asked to ``write``."""
     rooms: Mapping[str, str] = field(default_factory=dict)
     """By the attribute of a store: the place of a class that `langmemory.operations.room` decorates."""
     remote_rooms: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +64,12 @@ BUILT_IN: Final = (
         remote_rooms={"vault": "langmemory.parts.vault.remote:RemoteVault"},
         routes=("langmemory.parts.vault.routes",),
         commands={"vault": ("What else agents need", "langmemory.parts.vault.command:vault")},
+    ),
+    Part(
+        name="prompts",
+        tables=("langmemory.parts.prompts.tables",),
+        options={"prompt_log": "langmemory.parts.prompts.prompts:PromptLog"},
+        rooms={"prompts": "langmemory.parts.prompts.prompts:Prompts"},
     ),
     Part(
         name="importing",

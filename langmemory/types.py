@@ -518,6 +518,21 @@ class Stats:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NamespaceCounts:
+    """How much a namespace holds that is in force."""
+
+    namespace: Namespace
+    turns: int
+    """What was said, word for word."""
+    facts: int
+    """What was derived from it or written: semantic and procedural memories."""
+    memories: int
+    """All of them."""
+    last_at: datetime
+    """When something was said last; where nothing was said, when the last memory came."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryUsage:
     """Usage of one memory that was shown to a model, over all threads."""
 
@@ -533,7 +548,10 @@ class MemoryUsage:
     read_tokens: int
     """Total tokens of showing it."""
     discovery_tokens: int
-    """The tokens of its discovery, if its value has them, else of its text."""
+    """The tokens of its discovery, if its value has them, else of the turns it was made from, else of its
+    text."""
+    saved_tokens: int
+    """The savings of its showings: each spared finding it out again, and cost the tokens of showing it."""
 
 
 TokenScope = Literal["read", "write", "admin"]

@@ -225,6 +225,10 @@ def health(
             ("turns", f"{found.turns:,}, of which {found.unread_turns:,} wait for reflection"),
             ("facts", f"{found.facts:,} that hold, {found.stale:,} of them faded and never cited"),
             ("never shown", f"{found.never_shown:,} of them"),
+            (
+                "shown to models",
+                f"{found.read_tokens:,} tokens, which saved {found.saved_tokens:,} of finding out again",
+            ),
             ("without source", f"{found.without_evidence:,}"),
             ("duplicates", f"{found.duplicates:,}"),
             ("open reviews", f"{found.reviews:,}, {found.contradictions:,} on contradictions"),
@@ -334,12 +338,19 @@ def usage(
     if not found:
         console.print("No memory was shown to a model yet.")
         return
-    columns = ("shown", "cited", "right", "tokens read", "tokens to find")
+    columns = ("shown", "cited", "right", "tokens read", "tokens to find", "tokens saved")
     table = plain_table({"memory": WHOLE} | dict.fromkeys(columns, RIGHT))
     room = console.width - sum(len(column) + 2 for column in columns) - 2
     narrow = room < LEAST_ROOM
     for one in found:
-        figures = one.loaded, one.referenced, one.succeeded, one.read_tokens, one.discovery_tokens
+        figures = (
+            one.loaded,
+            one.referenced,
+            one.succeeded,
+            one.read_tokens,
+            one.discovery_tokens,
+            one.saved_tokens,
+        )
         text = Text(" ".join(one.text.split()))
         text.truncate(console.width if narrow else room, overflow="ellipsis")
         if narrow:
@@ -350,6 +361,8 @@ def usage(
             table.add_row(text, *(f"{figure:,}" for figure in figures))
     if not narrow:
         console.print(table)
+    saved = sum(one.saved_tokens for one in found)
+    console.print(f"Saved by these: {saved:,} tokens of finding out again, less those of showing.")
 
 
 def reembed(target: OnFile) -> None:

@@ -21,6 +21,7 @@ from langmemory.ledger import (
     namespaces,
     progress,
     reviews,
+    usage,
     verbatim,
 )
 from langmemory.ledger.anchors import is_anchor
@@ -528,6 +529,7 @@ def health(
         never_shown += int((old & (holding.loaded == 0)).sum())
         shown = shown or bool(holding.loaded.any())
     scope = snapshot.scoped(Scope(namespace=prefix), alive_at_us=now_us)
+    read_tokens, saved_tokens = usage.tokens(connection, prefix)
     missing = _without_vector(snapshot, scope) if snapshot.model().model is not None else 0
     return Health(
         turns=count(f"SELECT count(*) FROM item WHERE namespace IN {inside} AND kind = 'episodic'"),
@@ -569,6 +571,8 @@ def health(
         moved=count(f"SELECT count(*) FROM archived_item WHERE namespace IN {inside}"),
         file_bytes=snapshot.stats().file_bytes,
         archive_bytes=archive_bytes,
+        read_tokens=read_tokens,
+        saved_tokens=saved_tokens,
         growth=_growth(snapshot, inside, labels, now_us),
         shown=shown,
         rules=tuple(rules),

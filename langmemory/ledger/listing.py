@@ -6,13 +6,14 @@ A page starts where the one before it ended, by an index, so that the thousandth
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, get_args
 
 from langmemory.ledger.connection import Connection
-from langmemory.ledger.namespaces import below, inside
-from langmemory.ledger.scopes import CompiledScope
-from langmemory.types import Kind, Status
+from langmemory.ledger.namespaces import below, from_path, inside
+from langmemory.ledger.scopes import CompiledScope, visible_to
+from langmemory.ledger.values import from_us
+from langmemory.types import Kind, Namespace, NamespaceCounts, Status
 
 TOLD_AT: Final = (
     "coalesce({0}.valid_at, CASE WHEN {0}.value ->> '$.said_at' GLOB '[0-9][0-9][0-9][0-9]-*' THEN "
@@ -107,3 +108,25 @@ def _rows(
             ),
         )  # fmt: skip
     return [Place(*row) for row in found]
+
+
+def counted(
+    connection: Connection, prefix: Namespace, viewer: str | None, limit: int
+) -> Iterator[NamespaceCounts]:
+    """Yield how much each namespace holds that is in force, where something was said last first."""
+    where, labels = inside("i.namespace", prefix)
+    visible = visible_to(viewer)
+    told = f"max(CASE WHEN i.kind = 'episodic' THEN {TOLD_AT.format('i')} END)"
+    rows = connection.execute(
+        "SELECT p.path, sum(CASE WHEN i.kind = 'episodic' THEN 1 ELSE 0 END), "
+        "sum(CASE WHEN i.kind IN ('semantic', 'procedural') THEN 1 ELSE 0 END), count(*), "
+        f"coalesce({told}, max(i.created_at)) FROM item i JOIN namespace p ON p.id = i.namespace "
+        f"WHERE i.status = 'active' AND {where} AND {visible.sql} GROUP BY p.path "
+        "ORDER BY 5 DESC, 1 LIMIT ?",
+        (*labels, *visible.bindings, limit),
+    )
+    for path, turns, facts, memories, last_us in rows:
+        yield NamespaceCounts(
+            namespace=from_path(path), turns=int(turns), facts=int(facts), memories=memories,
+            last_at=from_us(last_us),
+        )  # fmt: skip

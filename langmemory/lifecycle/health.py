@@ -46,6 +46,10 @@ class Health:
     """Memories in the archive file."""
     file_bytes: int
     archive_bytes: int
+    read_tokens: int = 0
+    """What showing memories to models cost in all."""
+    saved_tokens: int = 0
+    """What it saved: the tokens of finding out, each time, what was shown, less those of showing it."""
     growth: Sequence[int] = field(default=())
     """Memories added in each of the last `WEEKS` weeks, the oldest first."""
     shown: bool = False

@@ -347,17 +347,17 @@ def _asked(night: Night, namespace: Namespace) -> tuple[frozenset[str], frozense
 def summarise(night: Night, report: TaskReport) -> None:
     """Bring the tree of summaries up to date, level by level: the one above retells the one below."""
     for namespace in night.namespaces(report):
-        reached = [_summarise(night, report, namespace, level) for level in LEVELS]
+        planned = list[Change]()
+        reached = [_summarise(night, report, namespace, level, planned) for level in LEVELS]
         if not night.dry_run:
             night.room.advance(tree.TASK, namespace, reached[0])
-    if night.dry_run and report.lines:
-        report.refused.append(
-            "summaries of what these belong to: they are planned once these stand"
-        )
 
 
-def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Level) -> int:
-    """Do one level of one namespace; return the place in the history that was taken into account."""
+def _summarise(
+    night: Night, report: TaskReport, namespace: Namespace, level: Level, planned: list[Change]
+) -> int:
+    """Do one level of one namespace; return the place in the history that was taken into account. A dry run
+    changes nothing, so that the levels above are planned on what it has planned."""
     undone = night.room.undone_keys(namespace, tree.TASK)
     ask = None if night.model is None else lambda prompt: ask_model(night, report, prompt)
     reached = 0
@@ -366,10 +366,14 @@ def _summarise(night: Night, report: TaskReport, namespace: Namespace, level: Le
         nonlocal reached
         with night.room.view(namespace) as view:
             planning = tree.Planning(
-                view=view, level=level, ask=ask, undone=undone, refused=report.refused
-            )
+                view=view, level=level, ask=ask, undone=undone, refused=report.refused,
+                planned=planned,
+            )  # fmt: skip
             changes, reached = planning.changes(), view.seq
-        night.apply(report, namespace, changes, reason=f"summaries: {level}", planned_at=reached)
+        there = [tree.without_evidence(one, planned) for one in changes]
+        night.apply(report, namespace, there, reason=f"summaries: {level}", planned_at=reached)
+        if night.dry_run:
+            planned.extend(changes)
 
     planned_again(report, plan)
     return reached

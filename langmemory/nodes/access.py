@@ -7,10 +7,12 @@ store has no vector index, the newest thousand items are ranked by the words the
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from langchain_core.messages import BaseMessage
@@ -18,7 +20,7 @@ from langgraph.store.base import BaseStore, GetOp, Item, SearchItem
 
 from langmemory.context.citations import Mark, showing, used
 from langmemory.context.notes import Recalled, note_of
-from langmemory.errors import ConfigError
+from langmemory.errors import ConfigError, LangMemoryError
 from langmemory.messages import turn_value, turns_of
 from langmemory.nodes.state import RecalledMemory
 from langmemory.operations.changes import ViewerChanges, archived
@@ -37,6 +39,8 @@ from langmemory.types import (
     RecallResult,
     Trace,
 )
+
+logger = logging.getLogger(__name__)
 
 ItemT = TypeVar("ItemT", bound=Item)
 
@@ -140,6 +144,25 @@ def count_shown(store: BaseStore, memories: Iterable[Recalled]) -> None:
     """Count memories that were shown for one query; nothing in a plain store."""
     if isinstance(store, AwareStore):
         store.admin.count_usage(showing(memories))
+
+
+def prompted(
+    store: BaseStore, request: RecallRequest, block: Mapping[str, Any], seconds: float
+) -> Steps[None]:
+    """Note in the log of prompts what a model is given, where the store has one."""
+    log = getattr(seen_by(store, request.viewer), "prompts", None)
+    if log is None or not request.query:
+        return
+    given = (request.namespace, request.query, block["text"])
+    figures = {"memories": len(block["entries"]), "tokens": block["tokens"]}
+    note = partial(log.note, *given, **figures, milliseconds=round(1000 * seconds, 2))
+    if conversing_of(store) is not None:  # only kept in memory for now
+        note()
+        return
+    try:
+        yield thread_call(note)
+    except LangMemoryError as error:  # such as a token that only reads: the answer goes on
+        logger.info("prompt_not_logged error=%s", type(error).__name__)
 
 
 def delete_steps(store: BaseStore, namespace: Namespace, key: str, *, reason: str) -> Steps[None]:

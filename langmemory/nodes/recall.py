@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from time import perf_counter
 from typing import Any, Literal, Unpack
 
 from langchain_core.embeddings import Embeddings
@@ -28,6 +29,7 @@ from langmemory.nodes.access import (
     RecallRequest,
     StoreAccess,
     core_files_of,
+    prompted,
 )
 from langmemory.nodes.conversation import (
     heard,
@@ -230,7 +232,7 @@ class RecallNode(MemoryNode):
         self.token_counter = token_counter
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
-        access = StoreAccess(store)
+        access, begun = StoreAccess(store), perf_counter()
         messages = messages_of(state, self.messages_key)
         scope = yield from self._in_thread(access, scope, messages, self.viewer)
         project = self._project(scope)
@@ -264,7 +266,10 @@ class RecallNode(MemoryNode):
             topic_distance=distance,
             standing=standing,
         )
-        return self._apply(question, answer)
+        written = self._apply(question, answer)
+        if self.options.get("counted", True):
+            yield from prompted(store, request, written["memory_block"], perf_counter() - begun)
+        return written
 
     def _compared(
         self, access: StoreAccess, store: BaseStore, question: _Question

@@ -197,10 +197,13 @@ class Core:
     def write_pending(self) -> None:
         """Write the counts that were kept in memory, off the hot path."""
         accesses, counts = self.accesses.drain(), self.counts.drain()
-        if (accesses or counts) and not self.engine.reads_only:
+        of_parts = [one for one in self._options.values() if getattr(one, "pending", False)]
+        if (accesses or counts or of_parts) and not self.engine.reads_only:
             with self.engine.write(busy_timeout_ms=COUNTS_TIMEOUT_MS) as connection:
                 items.count_accesses(connection, accesses)
                 usage.add(connection, counts)
+                for one in of_parts:
+                    one.write(connection)
 
     def sweep_ttl(self) -> int:
         """Delete expired items, and messages of the bus; return how many items."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -28,7 +28,7 @@ from langmemory.ports.journal import (
     StateRow,
 )
 from langmemory.projections.journal import Journal
-from langmemory.types import Namespace
+from langmemory.types import Memory, Namespace
 from langmemory.values import from_json
 
 MOST_REMEMBERED = 500
@@ -74,8 +74,7 @@ class StoredJournal:
             readers = {
                 (row.owner or "") if row.privacy == "private" else None for row in learned.derived
             }
-            places = view.find([key_of("month", month, reader) for reader in readers])
-            nodes = view.memories(np.array(list(places.values()), np.int64))
+            nodes = _retelling(view, month, sorted(days), readers)
             leaves = [leaf for node in nodes for one in sentences_of(node) for leaf in one.leaves]
             retold = view.memories(np.array(list(view.find(leaves).values()), np.int64))
             ids = view.find(keys)
@@ -247,3 +246,16 @@ def _core(connection: Connection, namespace: Namespace) -> dict[str, str]:
 def journal_of(engine: Engine) -> Journal:
     """Return the journal of an open file."""
     return Journal(StoredJournal(engine))
+
+
+def _retelling(
+    view: AgeingView, month: str, days: Sequence[str], readers: Iterable[str | None]
+) -> list[Memory]:
+    """Return the summary of a month for each of its readers; where it has a single day, that of the day."""
+    found = list[Memory]()
+    for reader in readers:
+        above = view.find([key_of("month", month, reader)])
+        alone = above or view.find([key_of("day", day, reader) for day in days])
+        if len(alone) == 1:
+            found += view.memories(np.array([*alone.values()], np.int64))
+    return found

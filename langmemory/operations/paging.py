@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 
 from langmemory.arguments import check_time
 from langmemory.declaring import operation, room
-from langmemory.declaring.fields import Cursor, Id, Key, Limit
+from langmemory.declaring.fields import Cursor, Id, Key, Limit, Most
 from langmemory.ledger import history, jobs, reviews, runs, standing, usage
 from langmemory.ledger.applying import open_reviews
 from langmemory.ledger.engine import Snapshot
-from langmemory.ledger.listing import Place, newest
+from langmemory.ledger.listing import Place, counted, newest
 from langmemory.ledger.values import to_us
 from langmemory.namespaces import check_namespace
 from langmemory.operations.conversing import shown
@@ -32,6 +32,7 @@ from langmemory.types import (
     Memory,
     MemoryUsage,
     Namespace,
+    NamespaceCounts,
     Page,
     Review,
     Run,
@@ -108,6 +109,21 @@ class Pages:
     def __init__(self, core: Core, viewer: str | None) -> None:
         """``viewer`` None is the application, which sees everything."""
         self._core, self._viewer = core, viewer
+
+    @operation("read", "GET /namespaces")
+    def namespaces(
+        self, namespace: Namespace = (), *, limit: Most = 100
+    ) -> tuple[NamespaceCounts, ...]:
+        """Return how much each namespace holds that is in force, such as the memory of each user; where
+        something was said last first.
+
+        Args:
+            namespace: Prefix by whole labels; ``()`` is the whole store.
+            limit: At most so many.
+        """
+        prefix = check_namespace(namespace, may_be_empty=True)
+        with self._core.engine.read() as snapshot:
+            return tuple(counted(snapshot.connection, prefix, self._viewer, limit))
 
     @operation("read", "GET /memories")
     def memories(

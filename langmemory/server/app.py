@@ -327,7 +327,7 @@ def create_app(
     places: dict[str, Sequence[Route | WebSocketRoute]] = {
         PREFIX: api,
         "/memory": shown,
-        **({} if mounted else {"": root}),
+        **({} if mounted else {"": [Route("/", inspector.to_page), *root]}),
     }
     app = Starlette(
         routes=[

@@ -62,6 +62,10 @@ BODIES: Final[dict[str, dict[str, Any]]] = {
     "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
     "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
     "admin_report_usage": {"namespace": _PLACE, "cited": ["R:1a2b3c4d"], "right": True, "answer": "msg_17"},
+    "prompts_note": {
+        "namespace": _PLACE, "query": "Where does my sister live?", "block": "[R:1a2b3c4d] In Lisbon.",
+        "memories": 1, "tokens": 12, "milliseconds": 9.5,
+    },
     "admin_count_usage": {
         "counts": [
             {

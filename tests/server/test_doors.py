@@ -144,6 +144,13 @@ def calls(root: Path) -> list[Call]:
         Call("pages.history", {"key": "plan"}),
         Call("pages.evidence", {"key": "fact"}),
         Call("pages.usage", {}),
+        Call("pages.namespaces", {}),
+        Call("prompts.note", {
+            "query": "Where does Anna work?", "block": "At Initech.", "memories": 1, "tokens": 5,
+            "milliseconds": 3.5,
+        }),
+        Call("prompts.list", {"limit": 2}),
+        Call("prompts.days", {}),
         Call("admin.report_usage", {
             "cited": [f"M:{note_id(HOME, 'fact')}", "nothing"], "right": True, "answer": "a",
         }),

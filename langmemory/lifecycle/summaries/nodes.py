@@ -20,7 +20,12 @@ LEVELS: Final[tuple[Level, ...]] = ("day", "week", "month", "year", "theme")
 months; years from months."""
 SENTENCES: Final[Mapping[Level, int]] = {"day": 6, "week": 8, "month": 10, "year": 12, "theme": 10}
 """Sentences of a node at most."""
-BELOW: Final[dict[Level, Level]] = {"week": "day", "month": "day", "year": "month"}
+BELOW: Final[dict[Level, tuple[Level, ...]]] = {
+    "week": ("day",), "month": ("day",), "year": ("month", "day"),
+}  # fmt: skip
+"""What a level is built from; a year has those days itself of whose month there is no summary."""
+FEWEST: Final = 2
+"""Summaries that one above them retells, at least: of a single one it would say the same again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +138,7 @@ def node_change(
     )
     key = key_of(level, name, reader)
     below = BELOW.get(level)
-    of = count_noun(len(children), below) if below else memories(len(children))
+    of = count_noun(len(children), below[-1]) if below else memories(len(children))
     reason = f"{count_noun(len(sentences), 'sentence')} from {of}, by {by}"
     if known is None:
         return AddMemory(

@@ -11,13 +11,13 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 from typing import Any, Final
 
 import numpy as np
 
-from langmemory.changes import Change, RemoveMemory
+from langmemory.changes import AddMemory, Change, RemoveMemory, UpdateMemory
 from langmemory.errors import LangMemoryError
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 from langmemory.formation.grounding import harmful, language_of, unsupported_part
@@ -25,6 +25,7 @@ from langmemory.lifecycle.retention import DAY_US
 from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (
     BELOW,
+    FEWEST,
     SENTENCES,
     Level,
     Sentence,
@@ -190,6 +191,7 @@ def _check_sentence(one: Any, shown: Sequence[Unit]) -> Sentence:
 
 TASK: Final = "summarise"
 EPOCH: Final = date(1970, 1, 1)
+ALONE: Final = "a single summary below says it all"
 
 Reader = str | None
 
@@ -204,6 +206,7 @@ class Planning:
         ask: Asks a model; None works by rules.
         undone: Keys of nodes that a person took back: they are left alone.
         refused: Is told what of a model's answers is not taken.
+        planned: Changes of the levels below, where they are only planned.
     """
 
     view: LifecycleView
@@ -211,14 +214,17 @@ class Planning:
     ask: Ask | None = None
     undone: Collection[str] = ()
     refused: list[str] = field(default_factory=list)
+    planned: Sequence[Change] = ()
     _nodes: dict[str, Memory] = field(init=False)
     _unanswered: bool = field(default=False, init=False)
     """Whether a model could not be reached, or may not be asked any more."""
     _evidence: Mapping[int, tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        nodes = self.view.nodes(self.level, BELOW.get(self.level, self.level))
+        nodes = self.view.nodes(self.level, *BELOW.get(self.level, ()))
         self._nodes = {node.key: node for node in nodes}
+        for one in self.planned:
+            _foresee(self._nodes, one)
         self._evidence = self.view.evidence(np.array([node.id for node in nodes], np.int64))
 
     def changes(self) -> list[Change]:
@@ -311,15 +317,27 @@ class Planning:
 
     def _above(self, level: Level) -> list[Change]:
         groups: dict[tuple[str, Reader], list[Memory]] = defaultdict(list)
-        for node in self._of(BELOW[level]):
-            day = date.fromisoformat(str(node.value["first_day"]))
-            groups[period_of(day, level), node.value["reader"]].append(node)
+        retold = set[tuple[str, Reader]]()
+        for below in BELOW[level]:
+            for node in self._of(below):
+                day = date.fromisoformat(str(node.value["first_day"]))
+                reader = node.value["reader"]
+                if below == "month":
+                    retold.add((period_of(day, "month"), reader))
+                elif (period_of(day, "month"), reader) in retold:
+                    continue
+                groups[period_of(day, level), reader].append(node)
         for node in self._of(level):
             groups.setdefault((str(node.value["period"]), node.value["reader"]), [])
         found: list[Change] = []
         for (period, reader), children in sorted(
             groups.items(), key=lambda one: (one[0][0], one[0][1] or "")
         ):
+            if len(children) < FEWEST:
+                key = key_of(level, period, reader)
+                if key in self._nodes:
+                    found.append(RemoveMemory(key=key, reason=ALONE))
+                continue
             # The digest of a child changes with what it retells, its text only with what it says.
             digest = digest_of((one.key, f"{one.text}\0{one.value['digest']}") for one in children)
             if self._is_so(level, period, reader, digest):
@@ -443,6 +461,28 @@ def _facts(aged: Aged) -> Aged:
         & aged.one_of(aged.kind, "semantic", "procedural")
         & (aged.evidence > 0)
     )
+
+
+def without_evidence(change: Change, planned: Sequence[Change]) -> Change:
+    """Return a change without evidence that is only planned, and so not there for a dry run."""
+    keys = {one.key for one in planned if isinstance(one, AddMemory)}
+    if not isinstance(change, AddMemory | UpdateMemory) or keys.isdisjoint(change.evidence):
+        return change
+    there = tuple(one for one in change.evidence if one not in keys)
+    return change.model_copy(update={"evidence": there})
+
+
+def _foresee(nodes: dict[str, Memory], change: Change) -> None:
+    """Let nodes be what a change makes of them."""
+    if isinstance(change, RemoveMemory):
+        nodes.pop(change.key, None)
+    elif isinstance(change, AddMemory | UpdateMemory):
+        value = dict(change.value or {})
+        now = datetime.now(UTC)
+        nodes[change.key] = Memory(
+            id=0, namespace=(), key=change.key, value=value, text=str(value["text"]), created_at=now,
+            updated_at=now,
+        )  # fmt: skip
 
 
 def _by_id(ids: np.ndarray[tuple[int], np.dtype[np.int64]], vectors: Floats) -> dict[int, Floats]:

@@ -339,8 +339,8 @@ LIKELY = 0.5
 FADED = 3
 TOLD = {"promote": 2, "demote": 2}
 """How many sentences of a task are shown."""
-MONTH = "2026-07"
-"""A month of the sample whose summary is shown."""
+YEAR = "2026"
+"""The year of the sample, whose summary is shown."""
 
 
 def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
@@ -370,7 +370,7 @@ def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> No
     )
     faded = store.lifecycle.retention(namespace, now=clock[0], limit=1_000)
     faded.sort(key=lambda one: one.retention)
-    title = "\nWhat faded, and what did not: the share that is left, and how it ages"
+    title = "\nHow recently each was used: it changes no ranking, nights ask about what nobody uses"
     console.print(Text(title, "bold"))
     for one in (*faded[:FADED], *faded[-FADED:]):
         figures = f"  {one.retention:.2f} {one.temporal_class:9}  "
@@ -388,9 +388,9 @@ def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> No
         table = facts_table(WHOLE, FOLD)
         table.add_row(Text(" "), Text.assemble(f"{review.question}\n", (answers, "dim")))
         console.print(table)
-    if summary := store.get(namespace, f"summary/month/{MONTH}"):
+    if summary := store.get(namespace, f"summary/year/{YEAR}"):
         console.print(
-            Text(f"\nThe summary of {MONTH}, by rules; each sentence names its sources", "bold")
+            Text(f"\nThe summary of {YEAR}, by rules; each sentence names its sources", "bold")
         )
         table = facts_table(WHOLE, FOLD)
         for one in summary.value["sentences"]:

@@ -51,5 +51,6 @@ def routes() -> list[Route]:
 
 
 async def to_page(_: Request) -> Response:
-    """Send ``/memory`` on to ``/memory/``, below which the pages find their parts."""
+    """Send ``/memory``, and ``/`` of a server of its own, on to ``/memory/``, where the pages find their
+    parts."""
     return RedirectResponse("memory/", status_code=307)

@@ -1,6 +1,6 @@
 // The application: from the address after # to a page, the list of pages, the namespace, the token and the feed.
 
-import { namespaces, place, token } from "./api.js";
+import { get, namespaces, place, token } from "./api.js";
 import * as bus from "./bus.js";
 import * as core from "./core.js";
 import * as documents from "./documents.js";
@@ -12,8 +12,10 @@ import { follow } from "./live.js";
 import * as memories from "./memories.js";
 import * as memory from "./memory.js";
 import * as nights from "./nights.js";
+import * as overview from "./overview.js";
 import * as projects from "./projects.js";
 import * as procedures from "./procedures.js";
+import * as prompts from "./prompts.js";
 import * as reviews from "./reviews.js";
 import { learn, may, told } from "./rights.js";
 import * as runs from "./runs.js";
@@ -23,27 +25,32 @@ import * as timeline from "./timeline.js";
 import * as transfer from "./transfer.js";
 import * as vault from "./vault.js";
 
-const PAGES = { search, memories, documents, projects, procedures, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, swarm, bus, vault, health, jobs, "import/export": transfer };
+const PAGES = { overview, search, prompts, memories, documents, projects, procedures, memory, timeline, graph, core, reviews, runs, run: runs.one, nights, swarm, bus, vault, health, jobs, "import/export": transfer };
 const GROUPS = [
-  ["Ask", ["search", "memories", "documents", "projects", "procedures", "timeline", "graph"]],
+  ["Ask", ["overview", "search", "prompts", "memories", "documents", "projects", "procedures", "timeline", "graph"]],
   ["Change", ["core", "reviews", "runs", "nights"]],
   ["Care", ["swarm", "bus", "vault", "health", "jobs", "import/export"]],
 ];
 const NEEDS = { projects: may.seeAll, runs: may.seeAll, nights: may.seeAll, health: may.seeAll, jobs: may.whole, "import/export": may.export, swarm: may.have("team"), bus: may.have("team") };
+/** Where a page with nothing to show is asked for what it would show, and how. */
+const ANY = {
+  prompts: ["prompts", "namespace", "limit"], documents: ["documents", "namespace", "limit"], projects: ["projects"], procedures: ["procedures", "namespace"], nights: ["nights", "namespace", "limit"],
+  swarm: ["swarm/tasks", "namespace"], bus: ["bus/messages", "namespace", "limit"], vault: ["vault", "namespace"], jobs: ["jobs", "limit"],
+};
 const UNDER = { memory: "memories", run: "runs" };
 
 const main = document.getElementById("main");
 const chosen = document.getElementById("namespace");
 const live = document.getElementById("live");
 const fresh = document.getElementById("fresh");
-let shown = 0, current = { name: "search", query: new URLSearchParams(), failed: false }, leave = null;
+let shown = 0, current = { name: "overview", query: new URLSearchParams(), failed: false }, leave = null;
 
 /** Show the page that the address names; `quiet` keeps the place and the focus of who is reading it, and `unasked`
     leaves the page as it is where somebody has begun to work on it meanwhile. */
 async function show({ quiet = false, unasked = false } = {}) {
   const mine = ++shown;
   const [path, text] = location.hash.replace(/^#\/?/, "").split("?");
-  const name = Object.hasOwn(PAGES, path) ? path : "search", query = new URLSearchParams(text ?? "");
+  const name = Object.hasOwn(PAGES, path) ? path : "overview", query = new URLSearchParams(text ?? "");
   listed(UNDER[name] ?? name);
   document.title = `${UNDER[name] ?? name} · langmemory`;
   if (!quiet) document.onkeydown = null;  // else the keys go on working meanwhile
@@ -91,9 +98,22 @@ function likeIt(one) {
 }
 
 function listed(name) {
-  const groups = GROUPS.map(([group, pages]) => [group, pages.filter((one) => NEEDS[one]?.() ?? true)]).filter(([, pages]) => pages.length);
+  const shown = (one) => NEEDS[one]?.() ?? true, used = (one) => !unused.has(one);
+  const groups = [...GROUPS.map(([group, pages]) => [group, pages.filter((one) => shown(one) && used(one))]), ["Not used yet", [...unused].filter(shown)]].filter(([, pages]) => pages.length);
   document.getElementById("nav").replaceChildren(...groups.map(([group, pages]) => h("div", { class: "group", role: "group", "aria-label": group },
     h("span", { "aria-hidden": "true" }, group), pages.map((one) => h("a", { href: `#/${one}`, "aria-current": one === name && "page" }, one)))));
+}
+
+let unused = new Set();
+/** Learn which pages have nothing to show: they stand at the end of the list. */
+async function look() {
+  const given = { namespace: place.get() ?? [], limit: 1 };
+  const asked = given.namespace.length ? Object.entries(ANY) : Object.entries(ANY).filter(([name]) => name !== "swarm");  // a board is of one namespace
+  const empty = asked.filter(([name]) => NEEDS[name]?.() ?? true).map(async ([name, [path, ...wanted]]) =>
+    ((await get(path, Object.fromEntries(wanted.map((one) => [one, given[one]])))).items.length ? null : name));
+  const before = [...unused].join();
+  unused = new Set((await Promise.allSettled(empty)).map((one) => one.value).filter(Boolean));
+  if ([...unused].join() !== before) listed(UNDER[current.name] ?? current.name);
 }
 
 function tokenForm(done) {
@@ -111,7 +131,7 @@ document.getElementById("token").addEventListener("click", () => dialog("Token",
 ]));
 
 document.getElementById("skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-chosen.addEventListener("change", () => { place.set(JSON.parse(chosen.value)); show(); });
+chosen.addEventListener("change", () => { place.set(JSON.parse(chosen.value)); show(); look(); });
 fresh.addEventListener("click", () => show({ quiet: true }));
 
 /** Say whether the page is live; once the server is back, show what could not be shown. */
@@ -166,6 +186,7 @@ async function start({ again = false } = {}) {
     place.set(place.get() ?? []);  // the page says why
   }
   await show();
+  look();
   if (again) return;
   leave?.();
   leave = follow(happened, stateIs);

@@ -1,15 +1,16 @@
 // Memories: all that may be read, by kind and status, what was said last first.
 
-import { address, get, place } from "./api.js";
-import { empty, h, put } from "./dom.js";
-import { about, paged, text } from "./parts.js";
+import { address, get, place, post } from "./api.js";
+import { empty, h, notice, put } from "./dom.js";
+import { about, acting, paged, text } from "./parts.js";
+import { may } from "./rights.js";
 
 const KINDS = ["episodic", "semantic", "procedural", "archival", "core", "working", "resource"];
 const STATUSES = ["active", "pending", "approved", "superseded", "archived"];
 
 export const concerns = (event) => event.type === "memory";
 
-export async function show(body, query) {
+export async function show(body, query, { reload }) {
   const kind = query.get("kind") ?? "", status = query.get("status") ?? "active";
   const since = query.get("since") ?? "", until = query.get("until") ?? "";
   const choice = (name, chosen, values) => h("label", null, name, " ", h("select", { name: name.toLowerCase() }, values.map(([value, told]) => h("option", { value, selected: value === chosen }, told))));
@@ -28,5 +29,17 @@ export async function show(body, query) {
     empty(h("p", null, kind || since || until || status !== "active"
       ? "No memory is of this kind, status and time. Choose others above."
       : ["This memory is empty. Import something: ", h("code", null, "langmemory import FILE"), "."])));
-  put(body, h("h1", null, "Memories"), form, list);
+  put(body, h("h1", null, "Memories"), form, where.length > 0 && may.write() && adding(where, reload), list);
+}
+
+/** Return a form that writes a memory by hand; its history says since when it is there. */
+function adding(namespace, reload) {
+  const input = h("textarea", { "aria-label": "What is to be remembered", dir: "auto", required: true });
+  const submit = acting(async () => {
+    await post("semantic", { namespace, value: { text: input.value.trim() } });
+    input.value = "";
+    notice("Remembered.");
+    await reload();
+  });
+  return h("details", null, h("summary", null, "Add one"), h("form", { submit }, input, h("div", { class: "row acts" }, h("button", { class: "main", type: "submit" }, "Remember it"))));
 }

@@ -134,7 +134,7 @@ async function history(namespace, key) {
 async function usage(namespace, key) {
   const { items: [found] } = await get("context/stats", { namespace, key });
   return h("section", null, h("h2", null, "How it was used"), found
-    ? facts([["in prompts", counted(found.loaded, "time")], ["cited by answers", counted(found.referenced, "time")], ["not corrected then", counted(found.succeeded, "time")], ["cost", counted(found.read_tokens, "token")]])
+    ? facts([["in prompts", counted(found.loaded, "time")], ["cited by answers", counted(found.referenced, "time")], ["not corrected then", counted(found.succeeded, "time")], ["cost", counted(found.read_tokens, "token")], ["saved", counted(found.saved_tokens, "token")]])
     : h("p", { class: "soft" }, "It stood in no prompt that was counted."));
 }
 
@@ -146,7 +146,7 @@ async function fading(namespace, key) {
     return section;
   }
   const half = ageing.half_life_days;
-  put(section, curve(ageing), facts([
+  put(section, h("p", { class: "soft" }, "How recently it was said or used. It changes no ranking, and a search finds it as before; nights ask about what nobody uses."), curve(ageing), facts([
     ["left", `${Math.round(100 * ageing.retention)} %`], ["half-life", half ? `${Math.round(half)} days` : "none: it does not fade"],
     ["how it ages", words(ageing.temporal_class)], ["used", ageing.uses ? [counted(ageing.uses, "time"), ageing.used_at && ", last ", when(ageing.used_at, true)] : "never"]]),
   h("h3", null, "Salience"), bars([["salience", ageing.salience, number(ageing.salience), true], ...Object.entries(ageing.parts).map(([name, value]) => [name, value, number(value)])]));

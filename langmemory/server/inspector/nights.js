@@ -18,15 +18,16 @@ export async function show(body, query, { reload }) {
   const namespace = place.get() ?? [];
   const [{ figures }, found] = await Promise.all([get("health", { namespace }), get("nights", { namespace, limit: DRAWN })]);
   const drawn = found.items.toReversed();
-  const list = await paged((cursor) => (cursor ? get("nights", { namespace, limit: DRAWN, cursor }) : found), (night) => item(night, reload, namespace),
-    empty("No night of maintenance has changed this memory yet. Have one look now, or run ", h("code", null, "langmemory maintain"), " every night."));
+  const list = h("div"), fill = async (found) => list.replaceChildren(await paged((cursor) => (cursor ? get("nights", { namespace, limit: DRAWN, cursor }) : found ?? get("nights", { namespace, limit: DRAWN })), (night) => item(night, reload, namespace),
+    empty("No night of maintenance has changed this memory yet. Have one look now, or run ", h("code", null, "langmemory maintain"), " every night.")));
+  await fill(found);
   put(body, h("h1", null, "Nights"), h("p", { class: "lead" }, "At night memory is put in order: duplicates are merged, what faded is put away, what belongs together is summed up. Each night can be taken back."),
     h("div", { class: "charts" }, growth(figures.growth), drawn.length > 0 && columns("Changed by night", drawn.map((one) => one.changes), drawn.map((one) => one.at.slice(0, 10)), drawn.map((one) => one.undone))),
-    may.undo() && planning(namespace, reload), list);
+    may.undo() && planning(namespace, fill), list);
 }
 
 /** Return a button that tells what a night would do now, and does it; the plan stays beside the result. */
-function planning(namespace, reload) {
+function planning(namespace, fill) {
   const answer = h("div", { "aria-live": "polite" });
   const ask = (dry_run) => post("nights", { ...(namespace.length ? { namespace } : {}), dry_run });
   const look = acting(async () => {
@@ -35,7 +36,8 @@ function planning(namespace, reload) {
     const act = h("div", { class: "row acts" }, h("button", { type: "button", class: "main", click: acting(async () => {
       const done = await ask(false);
       sides.append(side("It did", done, done.reports));
-      act.replaceChildren(h("button", { type: "button", click: () => { answer.replaceChildren(); reload(); } }, "Show it in the list"));
+      act.replaceChildren(h("button", { type: "button", click: () => answer.replaceChildren() }, "Close"));
+      await fill();
     }) }, "Do it now"));
     answer.replaceChildren(h("div", { class: "panel", "data-keep": true }, sides, lineCount(planned) ? act : null));
   });

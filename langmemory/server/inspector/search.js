@@ -3,11 +3,13 @@
 import { address, get, memoryAddress, place, post } from "./api.js";
 import { counted, empty, facts, h, number, placeOf, problem, put, words } from "./dom.js";
 import { about, acting, text } from "./parts.js";
+import { asked as lately } from "./prompts.js";
 import { because, signals, steps } from "./signals.js";
 
 const KINDS = ["episodic", "semantic", "procedural", "archival", "core", "working", "resource"];
 
-export async function show(body, query, { reload }) {
+/** Return the form for a question with its options, and what they are. */
+export function form(query, reload) {
   const asked = query.get("q") ?? "";
   const input = h("input", { type: "search", value: asked, "aria-label": "Question", placeholder: "A question, or what it said", "data-focus": !asked, autocomplete: "off" });
   const limit = h("select", null, [5, 10, 20, 50].map((one) => h("option", { value: one, selected: String(one) === (query.get("limit") ?? "10") }, one)));
@@ -15,22 +17,28 @@ export async function show(body, query, { reload }) {
   const asOf = h("input", { type: "date", value: query.get("as_of") ?? "" });
   const known = h("input", { type: "date", value: query.get("known_at") ?? "" });
   const archive = h("input", { type: "checkbox", checked: query.get("archive") === "yes" });
+  const least = h("input", { type: "number", min: 0, max: 1, step: 0.05, value: query.get("min") ?? "", placeholder: "gate", title: "The lowest score of what a model would get; empty is the gate of the configuration" });
   const go = (event) => {
     event.preventDefault();
-    const next = address("search", { q: input.value.trim(), limit: limit.value === "10" ? "" : limit.value, kind: kind.value, as_of: asOf.value, known_at: known.value, archive: archive.checked && "yes" });
+    const next = address("search", { q: input.value.trim(), limit: limit.value === "10" ? "" : limit.value, kind: kind.value, as_of: asOf.value, known_at: known.value, archive: archive.checked && "yes", min: least.value });
     if (next === location.hash) reload();
     else location.hash = next;
   };
-  put(body, h("h1", { class: asked ? "unseen" : null }, asked ? "Search" : "Why did it say that?"), h("form", { role: "search", submit: go },
-    h("div", { class: "row ask" }, h("span", { class: "wide" }, input), h("button", { class: "main", type: "submit" }, "Search")),
-    h("details", { open: ["kind", "as_of", "known_at", "archive", "limit"].some((one) => query.has(one)) },
-      h("summary", null, "Options"),
-      h("div", { class: "row" }, h("label", null, "Results ", limit), h("label", null, "Kind ", kind),
-        h("label", null, "True on ", asOf), h("label", null, "Known on ", known), h("label", null, archive, " Also archived")))));
   input.style.setProperty("width", "100%");
   document.onkeydown = (event) => {
     if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) { event.preventDefault(); input.select(); }
   };
+  return { asked, limit, kind, asOf, known, archive, least, shown: h("form", { role: "search", submit: go },
+    h("div", { class: "row ask" }, h("span", { class: "wide" }, input), h("button", { class: "main", type: "submit" }, "Search")),
+    h("details", { open: ["kind", "as_of", "known_at", "archive", "limit", "min"].some((one) => query.has(one)) },
+      h("summary", null, "Options"),
+      h("div", { class: "row" }, h("label", null, "Results ", limit), h("label", null, "Kind ", kind), h("label", null, "Threshold ", least),
+        h("label", null, "True on ", asOf), h("label", null, "Known on ", known), h("label", null, archive, " Also archived")))) };
+}
+
+export async function show(body, query, { reload }) {
+  const { asked, limit, kind, asOf, known, archive, least, shown } = form(query, reload);
+  put(body, h("h1", { class: asked ? "unseen" : null }, asked ? "Search" : "Why did it say that?"), shown);
   if (!asked) {
     put(body, await welcome());
     return;
@@ -42,25 +50,21 @@ export async function show(body, query, { reload }) {
     ...(asOf.value ? { as_of: `${asOf.value}T23:59:59Z` } : {}), ...(known.value ? { known_at: `${known.value}T23:59:59Z` } : {}),
     ...(archive.checked ? { include_archive: true } : {}),
   };
-  const [found, got] = await Promise.all([post("recall", question), block(asked)]);
+  const [found, got] = await Promise.all([post("recall", question), block(asked, least.value)]);
   const { results, trace } = found;
   const isGiven = (one) => got.entries.some((entry) => entry.key === one.memory.key && placeOf(entry.namespace) === placeOf(one.memory.namespace));
   if (!results.length) put(body, empty(h("p", null, "Nothing was found. Ask in other words, choose another namespace above, or look at "), h("a", { href: "#/memories" }, "all memories"), "."));
-  else put(body, got.entries.length > 0 && got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one))))));
+  else put(body, got.entries.length > 0 && got.section, h("section", null, h("h2", null, "What was found, and why"), understood(trace), h("ol", { class: "list results" }, results.map((one, at) => result(one, at, isGiven(one), one.score < Number(least.value))))));
   put(body, leftOut(trace, question), whyNot(question), !(results.length && got.entries.length) && got.section);
 }
 
-/** Return what stands here before anything was asked: how to begin, and what was asked and learned last. */
+/** Return what stands here before anything was asked: how to begin, and what was asked last. */
 async function welcome() {
   const where = place.get() ?? [];
-  const [turns, learned] = await Promise.all([get("memories", { namespace: where, kinds: "episodic", limit: 200 }), get("memories", { namespace: where, kinds: ["semantic", "procedural"], limit: 5 })]);
-  if (!turns.items.length && !learned.items.length) return empty(h("p", null, "This memory is empty. Import something: ", h("code", null, "langmemory import FILE"), ", or let an application remember, then ask."));
-  const asked = [...new Set(turns.items.filter((one) => !["assistant", "ai"].includes(one.value?.role)).map((one) => one.text.trim()).filter((one) => /^[^\n]{8,120}[?？؟]$/u.test(one)))].slice(0, 5);
+  const questions = await lately(where, (await get("prompts", { namespace: where, limit: 50 })).items);
   return h("div", null,
-    h("p", { class: "lead" }, "Ask what the person asked, or type what the assistant said. You see what the model got, what was found, and what spoke for it. Open a memory to see who said it, and all that happened to it since. ", h("kbd", null, "/"), "goes to this field."),
-    h("div", { class: "columns" },
-      asked.length > 0 && h("section", null, h("h2", null, "Asked lately"), h("ul", { class: "list" }, asked.map((one) => h("li", null, h("p", { class: "said", dir: "auto" }, h("a", { href: address("search", { q: one }) }, one)))))),
-      learned.items.length > 0 && h("section", null, h("h2", null, "Newest facts"), h("ul", { class: "list" }, learned.items.map((one) => h("li", null, text(one), about(one)))))));
+    h("p", { class: "lead" }, "Ask what the person asked, or type what the assistant said. You see what the model would get, what was found, and what spoke for it. Open a memory to see who said it, and all that happened to it since. ", h("kbd", null, "/"), "goes to this field."),
+    questions.length > 0 && h("section", null, h("h2", null, "Asked lately"), h("ul", { class: "list" }, questions.map((one) => h("li", null, h("p", { class: "said", dir: "auto" }, h("a", { href: address("search", { q: one }) }, one)))))));
 }
 
 /** Return how the question was read, and how long each stage took. */
@@ -78,12 +82,12 @@ function understood(trace) {
       facts(Object.entries(trace.milliseconds).map(([name, ms]) => [words(name), `${number(ms, 1)} ms`]))));
 }
 
-function result(one, at, given) {
+function result(one, at, given, below) {
   const why = one.explanation;
-  return h("li", { class: "result" },
+  return h("li", { class: below ? "result below" : "result" },
     h("div", { class: "place-of" }, at + 1),
     h("div", null, text(one.memory, why?.matched_words), about(one.memory),
-      h("p", { class: "why" }, given && h("span", { class: "tag good" }, "the model gets this"), " ", because(one)), steps(one)),
+      h("p", { class: "why" }, given && h("span", { class: "tag good" }, "the model gets this"), below && h("span", { class: "tag bad" }, "below the threshold"), " ", because(one)), steps(one)),
     h("div", { class: "bars-of" }, signals(one)));
 }
 
@@ -150,7 +154,7 @@ function stages(lost) {
 }
 
 /** Return the memory block that a model would get for the question, as a section and its entries. */
-async function block(asked) {
+async function block(asked, least) {
   const section = h("section", null, h("h2", null, "What a model would get"));
   const namespace = place.get();
   if (!namespace?.length) {
@@ -158,7 +162,7 @@ async function block(asked) {
     return { section, entries: [] };
   }
   try {
-    const found = await post("context/inject", { query: asked, namespace, counted: false });
+    const found = await post("context/inject", { query: asked, namespace, counted: false, ...(least ? { min_score: Number(least) } : {}) });
     if (found.core) put(section, h("pre", { tabindex: 0, "aria-label": "Core memory" }, found.core));
     put(section, found.text ? h("pre", { class: "block", tabindex: 0, "aria-label": "Memory block" }, found.text) : h("p", { class: "soft" }, "Nothing: no memory is likely enough to answer this as a question."));
     put(section, h("div", { class: "meta" }, h("span", null, counted(found.tokens, "token")), h("span", null, counted(found.entries.length, "memory", "memories")),

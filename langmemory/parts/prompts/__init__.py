@@ -1,0 +1,1 @@
+"""The log of prompts: what models were given of memory, when, and what it cost."""
