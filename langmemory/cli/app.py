@@ -1,43 +1,117 @@
 """The typer application and its list of commands.
 
-A module has the commands of one subject and imports nothing heavy before one runs:
-`langmemory --help` takes a tenth of a second.
+A command is imported when it runs, or its own help is asked for: `langmemory --help` reads the summaries of
+all from their source, and takes a tenth of a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 
 from langmemory import __version__
-from langmemory.cli.call import call
-from langmemory.cli.chat import chat, init
-from langmemory.cli.core_files import core
-from langmemory.cli.doctor import doctor
-from langmemory.cli.documents import documents
-from langmemory.cli.export import copy, export
-from langmemory.cli.forget import forget
-from langmemory.cli.graph import graph
-from langmemory.cli.journal import journal
-from langmemory.cli.maintain import health, maintain, reembed, stats, usage
 from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.procedures import procedures
-from langmemory.cli.projects import projects
-from langmemory.cli.reflect import reflect
-from langmemory.cli.runs import history, restore, reviews, runs, undo
-from langmemory.cli.search import get, list_memories, search
-from langmemory.cli.serve import mcp, serve
-from langmemory.cli.target import DbOption, NamespaceOption, Target, with_target
+from langmemory.cli.options import DbOption, NamespaceOption
 from langmemory.cli.terminal import say
-from langmemory.cli.token import token
-from langmemory.cli.worker import jobs, worker
 from langmemory.hooks import load_object, parts
+
+COMMANDS: Final[dict[str, dict[str, str]]] = {
+    "Try it": {"init": "chat:init", "chat": "chat:chat"},
+    "What was said": {
+        "search": "search:search", "list": "search:list_memories", "get": "search:get",
+        "export": "export:export", "copy": "export:copy", "forget": "forget:forget",
+    },
+    "What follows from it": {
+        "reflect": "reflect:reflect", "graph": "graph:graph", "journal": "journal:journal",
+        "reviews": "runs:reviews", "history": "runs:history", "runs": "runs:runs", "undo": "runs:undo",
+        "restore": "runs:restore", "worker": "worker:worker", "jobs": "worker:jobs",
+        "maintain": "maintain:maintain",
+    },
+    "What else agents need": {
+        "documents": "documents:documents", "projects": "projects:projects",
+        "core": "core:core", "procedures": "procedures:procedures",
+    },
+    "Serve it": {"serve": "serve:serve", "mcp": "serve:mcp", "token": "token:token"},
+    "Check and measure": {
+        "doctor": "doctor:doctor", "health": "maintain:health", "stats": "maintain:stats",
+        "usage": "maintain:usage", "reembed": "maintain:reembed", "call": "call:call",
+    },
+}  # fmt: skip
+"""By what they are for, as `langmemory --help` shows them: the place of each, in this package or as a part
+names it."""
+
+for _part in parts():
+    for _name, (_panel, _place) in _part.commands.items():
+        COMMANDS[_panel] = {_name: _place, **COMMANDS.get(_panel, {})}
+
+_PLACES: Final = {
+    name: place if "." in place else f"{__package__}.{place}"
+    for several in COMMANDS.values()
+    for name, place in several.items()
+}
+
+
+class _Commands(dict[str, Any]):
+    """The commands by name. One is made when it is asked for."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if name in self and self[name] is None:
+            self[name] = _made(name, load_object(_PLACES[name]))
+        return super().get(name, default)
+
+
+def _made(name: str, found: Any) -> Any:
+    from langmemory.cli.target import with_target
+
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    if not isinstance(found, typer.Typer):
+        alone.command(name, cls=Command)(with_target(found))
+        return typer.main.get_command(alone)
+    alone.callback()(lambda: None)
+    alone.add_typer(found, name=name)
+    return typer.main.get_command(alone).commands[name]  # type: ignore[attr-defined]
+
+
+class _AllCommands(CommandLine):
+    """The outermost group."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Commands(dict.fromkeys(_PLACES))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        for panel, several in COMMANDS.items():
+            with formatter.section(panel):
+                formatter.write_dl([(name, _summary(_PLACES[name])) for name in several])
+        options = [one.get_help_record(ctx) for one in self.get_params(ctx)]
+        with formatter.section("Options"):
+            formatter.write_dl([one for one in options if one is not None])
+
+
+def _summary(place: str) -> str:
+    """Return the first line of what a command says of itself, read from its source."""
+    module, _, name = place.partition(":")
+    package, *way = module.split(".")  # no package on the way is imported
+    spec = find_spec(package)
+    file = Path(str(spec and spec.origin)).parent.joinpath(*way).with_suffix(".py")
+    source = file.read_text(encoding="utf-8") if file.is_file() else ""
+    found = re.search(
+        rf'^def {name}\(.*?^    """(.+?)(?:\n|""")|^{name} = typer.Typer\(.*?\bhelp="(.+?)"',
+        source,
+        re.MULTILINE | re.DOTALL,
+    )
+    return found[1] or found[2] if found else load_object(place).__doc__.partition("\n")[0]
+
 
 app = typer.Typer(
     name="langmemory",
-    cls=CommandLine,
+    cls=_AllCommands,
     help="Long-term memory for LangGraph agents in one SQLite file.",
     no_args_is_help=True,
     add_completion=False,
@@ -62,57 +136,6 @@ def start(
     ] = False,
 ) -> None:
     """Options given before the command count for it, unless it is given its own."""
+    from langmemory.cli.target import Target
+
     context.obj = Target(db=db, labels=namespace)
-
-
-COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
-    "Try it": {"init": init, "chat": chat},
-    "What was said": {
-        "search": search,
-        "list": list_memories,
-        "get": get,
-        "export": export,
-        "copy": copy,
-        "forget": forget,
-    },
-    "What follows from it": {
-        "reflect": reflect,
-        "graph": graph,
-        "journal": journal,
-        "reviews": reviews,
-        "history": history,
-        "runs": runs,
-        "undo": undo,
-        "restore": restore,
-        "worker": worker,
-        "jobs": jobs,
-        "maintain": maintain,
-    },
-    "What else agents need": {
-        "documents": documents,
-        "projects": projects,
-        "core": core,
-        "procedures": procedures,
-    },
-    "Serve it": {"serve": serve, "mcp": mcp, "token": token},
-    "Check and measure": {
-        "doctor": doctor,
-        "health": health,
-        "stats": stats,
-        "usage": usage,
-        "reembed": reembed,
-        "call": call,
-    },
-}
-"""By what they are for, as `langmemory --help` shows them."""
-
-for _part in parts():
-    for _name, (_panel, _place) in _part.commands.items():
-        COMMANDS[_panel] = {_name: load_object(_place), **COMMANDS.get(_panel, {})}
-
-for _panel, _commands in COMMANDS.items():
-    for _name, _command in _commands.items():
-        if isinstance(_command, typer.Typer):
-            app.add_typer(_command, name=_name, rich_help_panel=_panel)
-        else:
-            app.command(_name, cls=Command, rich_help_panel=_panel)(with_target(_command))

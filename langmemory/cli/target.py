@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.addresses import display_address
+from langmemory.cli.options import DbOption, NamespaceOption
 from langmemory.cli.terminal import printable, say
 from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
@@ -36,25 +37,6 @@ NAMED_NAMESPACES = 5
 
 KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
-DbOption = Annotated[
-    str | None,  # a Path would take a slash out of postgresql://
-    typer.Option(
-        "--db",
-        metavar="FILE",
-        help="The memory file, or the postgresql:// address of a server; else the configured one.",
-        show_default=False,
-    ),
-]
-NamespaceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--namespace",
-        "-n",
-        metavar="A/B",
-        help="Namespace as a/b, or one whole label at a time: -n a -n b; else LANGMEMORY_NAMESPACE.",
-        show_default=False,
-    ),
-]
 IgnoreOption = Annotated[
     list[str] | None,
     typer.Option(
