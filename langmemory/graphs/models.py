@@ -19,7 +19,7 @@ from langmemory.config import ModelsConfig
 from langmemory.context.budget import REFERENCE_WINDOW, BudgetReport, ContextBudget
 from langmemory.context.marking import CLOSE_TAG, NO_MODEL, OPEN_TAG, is_ours, mark_injected
 from langmemory.context.summarization import RunningSummary
-from langmemory.nodes.state import MemoryState
+from langmemory.nodes.memory_state import MemoryState
 
 
 class NoModel(BaseChatModel):

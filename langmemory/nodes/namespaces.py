@@ -14,14 +14,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig, ensure_config
-from langgraph.runtime import Runtime, get_runtime
 
 from langmemory.errors import ConfigError
 from langmemory.labels import label_of
 from langmemory.types import Namespace
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 AUTHENTICATED: Final = "langgraph_auth_user_id"
 """Set by a LangGraph server that knows who is calling."""
@@ -213,6 +215,8 @@ def viewer_of(template: str | None, scope: RunScope) -> str | None:
 def current_runtime() -> Runtime[Any] | None:
     """LangGraph's runtime of the run under way, or None outside a graph."""
     try:
+        from langgraph.runtime import get_runtime  # and with it a client of LangGraph's server
+
         return cast("Runtime[Any] | None", get_runtime())
     except RuntimeError:
         return None

@@ -1,16 +1,14 @@
-"""MemoryState: the state keys of the memory nodes. Inherit it in the state of your graph."""
+"""What the state keys of the memory nodes hold."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, NotRequired, cast
+from typing import Any, Final, NotRequired, cast
 
 from langchain_core.messages import AnyMessage
-from langgraph.graph import MessagesState
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
 from langmemory.context.citations import Usage, tally
-from langmemory.context.disclosure import BlockState
 from langmemory.procedures import Outcome
 from langmemory.types import Kind, Priority
 
@@ -144,26 +142,6 @@ class InternalState(TypedDict, total=False):
     several."""
     core_texts: dict[str, str]
     """The same of core memory."""
-
-
-class MemoryState(MessagesState, total=False):
-    """Messages and the keys of memory. All keys but `INTERNAL` are for readers in Studio."""
-
-    memory_block: BlockState
-    """The memory block of this turn: text, tokens, entries, omitted memories."""
-    core_memory: str
-    """The core blocks as the model sees them."""
-    recalled: list[RecalledMemory]
-    """The memories of the block, best first, with scores and their parts."""
-    recall_trace: RecallTrace
-    """The last recall: query, topic, counts, milliseconds, failures."""
-    memory_usage: Annotated[list[Usage], latest_usage]
-    """How often memories were shown in this thread, cited by an answer, and cited by one that was
-    not corrected."""
-    redacted: dict[str, int]
-    """Counts of replaced credentials in the last stored messages, by kind: {"password": 1}."""
-    memory_internal: InternalState
-    """The nodes' own state."""
 
 
 INTERNAL: Final = "memory_internal"

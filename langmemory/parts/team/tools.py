@@ -18,6 +18,7 @@ from langgraph.store.base import BaseStore
 from pydantic import BaseModel, BeforeValidator, Field
 
 from langmemory.errors import ConfigError, InvalidValueError
+from langmemory.nodes.lookup import find
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.parts.team.inbox_nodes import room_of
@@ -26,7 +27,6 @@ from langmemory.pluralize import count_noun
 from langmemory.steps import Steps, call, thread_call
 from langmemory.swarm import CLOSED, RecordedDecision, Task, TaskStatus
 from langmemory.tools.answering import memory_tool, refuse
-from langmemory.tools.memories import find
 from langmemory.types import BusMessage, MessagePriority, Page, Privacy, SharedType
 
 SHOWN: Final = 20

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Final, NoReturn
 from urllib.parse import unquote
 
-from langchain_core.tools import ToolException
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from langmemory.declaring.fields import without_nulls
 from langmemory.documents.project import namespace_of
-from langmemory.nodes.core_memory import CoreMemory, labels_in, render_core
 from langmemory.server.access import Access
 from langmemory.server.api.context import InjectRequest, inject_context
 from langmemory.server.mcp import project_tools as project_tools  # likewise
@@ -106,6 +104,8 @@ def _read(access: Access, params: Json) -> Json:
     uri = str(params["uri"])
     if uri.rstrip("/") == CORE:
         place, store = access.place(exact=True), access.store
+        from langmemory.nodes.core_memory import CoreMemory, labels_in, render_core
+
         labels = labels_in(store, place)
         core = CoreMemory(store, place, labels=labels).with_files()
         text = render_core(core.blocks(), core.labels)
@@ -181,8 +181,6 @@ _FAILED: Final = "The memory server failed; its log says where."
 
 def _said(error: Exception) -> str:
     """Return what to tell of an error: what was wrong and the next step, or that the server failed."""
-    if isinstance(error, ToolException):
-        return str(error)
     problem = problem_of(error)
     if problem is None:
         log_failure(error)

@@ -16,8 +16,8 @@ from langmemory.context.disclosure import CITE, HEADER, as_much, line_head, line
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, one_line, quoted_lines
 from langmemory.context.notes import Note, digest, note_of
 from langmemory.context.tokens import count_text
+from langmemory.nodes.lookup import LONG_ID_CHARS
 from langmemory.recall.excerpt import Excerpts
-from langmemory.tools.memories import LONG_ID_CHARS
 from langmemory.types import Kind, Memory, RecallResult, Review
 from langmemory.wire import Deferred
 

@@ -19,7 +19,6 @@ from importlib import import_module
 from time import time
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 
-from langchain_core.tools import ToolException
 from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
@@ -33,9 +32,11 @@ from langmemory.declaring import Operation, operations_of
 from langmemory.declaring.fields import Fields, Id
 from langmemory.documents.project import namespace_of
 from langmemory.documents.projects import ProjectName
+from langmemory.errors import InvalidValueError
 from langmemory.hooks import parts
 from langmemory.messages import turn_key
 from langmemory.nodes.access import count_marks, count_shown
+from langmemory.nodes.lookup import evidence_of, find, read_memory, said_around
 from langmemory.operations.conversing import conversing_of
 from langmemory.pluralize import memories as counted_memories
 from langmemory.server.access import RANK, Access
@@ -62,7 +63,6 @@ from langmemory.server.priorities import give
 from langmemory.server.problems import Problem
 from langmemory.server.projects import reached, reached_projects
 from langmemory.stores import MemoryStore
-from langmemory.tools.memories import evidence_of, find, read_memory, said_around
 from langmemory.types import Kind, Memory, Namespace, Priority, Recall, TokenScope
 from langmemory.wire import SchemaOfFields, plain
 
@@ -588,10 +588,10 @@ def found(access: Access, id: str) -> Item:
     """Return the memory that a model means by an id, or the part of a document of the projects at hand."""
     try:
         return own(access, id)
-    except ToolException:
+    except InvalidValueError:
         for name in access.grant.projects:
             place = namespace_of(name)
-            with suppress(ToolException):
+            with suppress(InvalidValueError):
                 return find(access.store, place, id, access.grant.viewer, None)
         raise
 
