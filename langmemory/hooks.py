@@ -79,6 +79,14 @@ BUILT_IN: Final = (
         },
     ),
     Part(
+        name="coding",
+        needs=("importing",),
+        commands={
+            "hooks": ("Serve it", "langmemory.parts.coding.command:hooks"),
+            "context": ("What was said", "langmemory.parts.coding.command:context"),
+        },
+    ),
+    Part(
         name="demo",
         needs=("importing",),
         commands={"demo": ("Try it", "langmemory.parts.demo.command:demo")},

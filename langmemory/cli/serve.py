@@ -265,7 +265,7 @@ def mcp(
         agent=None if agent is None else check_agent("--agent", agent),
     ).at(place, tuple(project or ()))
     log_to_stderr(quiet=True)
-    with _of_this_person(target).open(create=True) as store:
+    with of_this_person(target).open(create=True) as store:
         for name in grant.projects:
             if store.projects.get(name) is None:
                 raise ConfigError(
@@ -278,7 +278,7 @@ def mcp(
         anyio.run(sdk.over_stdio, server)
 
 
-def _of_this_person(target: Target) -> Target:
+def of_this_person(target: Target) -> Target:
     """Return the target with a file in the home directory, where none is named: clients start the command in
     whatever directory they are in, and are to share one memory.
 

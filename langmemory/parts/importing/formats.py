@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -15,14 +16,16 @@ from langmemory.parts.importing.json_stream import NOT_UTF8, iterate_array, iter
 from langmemory.parts.importing.langgraph import STATE_KEYS, read_langgraph
 from langmemory.parts.importing.mbox import FROM, begins_mail, read_mbox
 from langmemory.parts.importing.message import ImportedMessage, MessageReader, fields_of
+from langmemory.parts.importing.sessions import EVENTS, read_session, session_format
 from langmemory.parts.importing.slack import is_slack, read_slack
 from langmemory.parts.importing.whatsapp import is_whatsapp, read_whatsapp
 
 Format = Literal[
-    "messages", "langgraph", "chatgpt", "claude", "slack", "whatsapp", "mbox", "export"
-]
+    "messages", "langgraph", "chatgpt", "claude", "slack", "whatsapp", "mbox", "export",
+    "claude-code", "codex", "openclaw", "cursor",
+]  # fmt: skip
 """JSONL of messages, LangChain or LangGraph JSON, ChatGPT's and Claude's conversations.json, a day of a Slack
-export, a chat of WhatsApp, mail, our own export."""
+export, a chat of WhatsApp, mail, our own export, sessions of coding agents."""
 
 
 def read_jsonl(file: BinaryIO) -> Iterator[ImportedMessage]:
@@ -61,12 +64,13 @@ READERS: dict[Format, Callable[[BinaryIO], Iterator[ImportedMessage]]] = {
     "slack": read_slack,
     "whatsapp": read_whatsapp,
     "mbox": read_mbox,
+    **{format: partial(read_session, format=format) for format in EVENTS},
 }
 
 EXPECTED = (
     "expected JSONL of messages (role, content, at, thread), LangChain or LangGraph messages "
     "as JSON, ChatGPT's or Claude's conversations.json, a day of a Slack export, a WhatsApp chat, mail as "
-    "mbox, or a langmemory export"
+    "mbox, a session of Claude Code, Codex, OpenClaw or Cursor, or a langmemory export"
 )
 
 HEAD_BYTES = 1 << 12
@@ -138,6 +142,8 @@ def _of_object(file: BinaryIO, head: str) -> Format:
         raise ImportFormatError(f"{file.name}, {problem}") from None
     if first.get("type") in row_types():
         return "export"
+    if session := session_format(first):
+        return session
     if "content" in fields_of(first):
         return "messages"
     if not STATE_KEYS.isdisjoint(first):

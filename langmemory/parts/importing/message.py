@@ -50,13 +50,15 @@ class ImportedMessage:
     """Whether a program put it there, such as a summary of the conversation."""
     unread: str = ""
     """What of it cannot be read, and why."""
+    outcome: bool = False
+    """Whether it says in a line how the call of a tool ended."""
 
     @property
     def spoken(self) -> bool:
-        """Whether somebody said something: not a system prompt, a tool result, an empty text or
-        what a program put among the messages."""
-        is_speech = self.role in ("user", "assistant") and bool(self.content.strip())
-        return is_speech and not self.injected
+        """Whether somebody said something, or it is an outcome: not a system prompt, a tool result, an empty
+        text or what a program put among the messages."""
+        is_speech = self.role in ("user", "assistant") or self.outcome
+        return is_speech and bool(self.content.strip()) and not self.injected
 
 
 @dataclass(kw_only=True, slots=True)
@@ -79,6 +81,7 @@ class MessageReader:
         name: object = None,
         injected: bool = False,
         unread: str = "",
+        outcome: bool = False,
     ) -> ImportedMessage:
         """Build the message found at `where` ("line 3"); raises `ImportFormatError` naming it."""
         known_role = ROLES.get(role) if isinstance(role, str) else None
@@ -101,6 +104,7 @@ class MessageReader:
             name=whole_characters(name) if isinstance(name, str) and name else None,
             injected=injected,
             unread=unread and f"{where}: {unread}",
+            outcome=outcome,
         )
 
     def dumped(

@@ -19,6 +19,7 @@ from langmemory.parts.importing.importing import import_conversations
 from langmemory.parts.importing.seeding import git_history
 from langmemory.parts.importing.seeding.notes import notes_of
 from langmemory.parts.importing.seeding.workspace import MARKDOWN, Progress, SeedPlan, SeedSource
+from langmemory.parts.importing.sessions import STORES
 from langmemory.pluralize import count_noun
 from langmemory.redaction import redact_text
 from langmemory.stores import MemoryStore
@@ -137,6 +138,8 @@ class _Run:
         assert source.format is not None
         for name in source.files:
             above = source.path if source.format == "slack" else str(PurePosixPath(name).parent)
+            if source.format in STORES:  # a session has the same thread, wherever its file is
+                above = "."
             try:
                 with (self.plan.root / name).open("rb") as file:
                     done = import_conversations(

@@ -16,6 +16,7 @@ from langmemory.parts.importing import detect, read_messages
 from langmemory.parts.importing.formats import HEAD_BYTES, Format
 from langmemory.parts.importing.seeding.git_history import GitHistory, read_history, tracked
 from langmemory.parts.importing.seeding.notes import is_note, notes_of
+from langmemory.parts.importing.sessions import STORES, SessionFormat, transcripts
 from langmemory.pluralize import count_noun
 
 SourceKind = Literal["documents", "notes", "conversations", "git"]
@@ -123,6 +124,7 @@ def plan_seed(
             _add_conversation(plan, name, format, (name,))
     for folder, days in slack.items():
         _add_conversation(plan, folder, "slack", tuple(days))
+    _add_sessions(plan, found={name for one in plan.sources for name in one.files})
     if documents:
         plan.sources.insert(
             0,
@@ -195,6 +197,17 @@ def _add_conversation(plan: SeedPlan, name: str, format: Format, paths: tuple[st
                 files=tuple(good),
             )
         )
+
+
+def _add_sessions(plan: SeedPlan, found: set[str]) -> None:
+    """Add what coding agents keep in the home directory of sessions in the workspace."""
+    kept: dict[SessionFormat, list[str]] = defaultdict(list)
+    for format, path in transcripts(plan.root):
+        inside = path.is_relative_to(plan.root) and path.relative_to(plan.root).as_posix() in found
+        if not inside:
+            kept[format].append(str(path))
+    for format, paths in kept.items():
+        _add_conversation(plan, str(STORES[format].home), format, tuple(paths))
 
 
 def _add_notes(plan: SeedPlan, name: str) -> None:
