@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 
+from scripts import plugin
 from tests.integration.langgraph_server import OFFLINE, langgraph_dev
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +39,8 @@ def main() -> None:
         check_package(programs, place)
         check_demo(programs, place)
         check_template(programs, place)
-    print(f"{wheel.name} and {sdist.name} are in {DIST.name}/, and the wheel works.")
+        plugin.check(plugin.build(DIST / "claude-code"), programs)
+    print(f"{wheel.name}, {sdist.name} and the plugin are in {DIST.name}/, and the wheel works.")
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:

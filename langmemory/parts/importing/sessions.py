@@ -58,7 +58,7 @@ class Head(NamedTuple):
 
 def thread_of(program: str, session: str, folder: str, branch: str = "") -> str:
     """Return the name of a session's thread; see `project_of`."""
-    at = f"@{branch}" if branch else "@"
+    at = "@" if branch in ("", "HEAD") else f"@{branch}"  # HEAD: of no repository, or no branch
     return f"{project_of(folder)}{at}/{program}/{session}"
 
 
