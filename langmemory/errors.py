@@ -8,8 +8,8 @@ from collections.abc import Sequence
 def with_extra(name: str) -> str:
     """The next step where an optional package is missing."""
     return (
-        f'install the extra "{name}" with pip install "langgraph-langmemory[{name}]", or in a checkout with '
-        f'pip install ".[{name}]"'
+        f'install the extra "{name}" in a checkout with pip install ".[{name}]", or with the wheel that '
+        f'make dist built: pip install "WHEEL[{name}]"'
     )
 
 

@@ -48,6 +48,7 @@ from langmemory.nodes import MemoryState
 from langmemory.nodes.recall import NodeOptions
 from langmemory.recall.presets import find_preset
 from langmemory.recall_options import RecallOptions
+from scripts import llms_page
 from tests import postgres_server
 from tests.ollama_server import OllamaServer
 from tests.provider_server import Asked, ProviderServer
@@ -350,12 +351,21 @@ def check_pip(arguments: list[str]) -> None:
     assert set(arguments[1:]) <= known
 
 
+def check_python(arguments: list[str]) -> None:
+    """A module of ours is run."""
+    assert arguments[0] == "-m"
+    assert (ROOT / arguments[1].replace(".", "/")).with_suffix(".py").exists()
+
+
 def check_langgraph(arguments: list[str]) -> None:
     assert arguments[0] in langgraph_cli.commands
 
 
 def check_claude(arguments: list[str]) -> None:
-    """Claude Code is told to start our command, or where our endpoint is."""
+    """Claude Code is told to start our command, where our endpoint is, or what our plugin is called."""
+    if arguments[0] == "plugin":
+        assert arguments[1:3] == ["marketplace", "add"] or arguments[2] == "langmemory@langmemory"
+        return
     assert arguments[:2] == ["mcp", "add"]
     if "--" in arguments:
         command, *words = arguments[arguments.index("--") + 1 :]
@@ -380,6 +390,7 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
     "langmemory": check_langmemory,
     "make": check_make,
     "pip": check_pip,
+    "python": check_python,
     "langgraph": check_langgraph,
     "ollama": check_nothing,
     "cd": check_nothing,
@@ -494,6 +505,11 @@ def test_an_index_lists_every_page(index: str) -> None:
     pages = {one for one in PAGES if DOCS in one.parents}
     wanted = decisions if page in decisions else pages - decisions | {DOCS / "decisions/README.md"}
     assert wanted - {page} <= listed
+
+
+def test_models_are_told_of_every_page() -> None:
+    """``llms.txt`` is as its script writes it: ``python -m scripts.llms_page``."""
+    assert llms_page.PAGE.read_text("utf-8") == llms_page.written()
 
 
 def test_output_is_compared_line_by_line() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -137,6 +137,7 @@ def _rescue(target: Target, file: Path) -> None:
 def examine(target: Target) -> Iterator[Check]:
     """Every check in turn; those that need a good configuration stop where it is bad."""
     yield _python()
+    yield from _foreign_package()
     yield _sqlite()
     yield _fts5()
     yield _sqlite_vec()
@@ -204,6 +205,28 @@ def _python() -> Check:
     # pip refuses to install on older ones; this line is for bug reports.
     found = f"{platform.python_version()}, {sys.executable}"
     return Check(state="ok", what="Python", found=found)
+
+
+FOREIGN: Final = "langmemory"
+"""A package of somebody else on the index, with the same import name as this one."""
+
+
+def _foreign_package() -> Iterator[Check]:
+    """Yield what is wrong where the other package is installed: of two with one import name, the one that was
+    installed last has overwritten files of the first."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        found = distribution(FOREIGN)
+    except PackageNotFoundError:
+        return
+    yield Check(
+        state="fail",
+        what="package",
+        found=f"{FOREIGN} {found.version} of somebody else, in {found.locate_file('')}",
+        advice=f"pip uninstall {FOREIGN}, then install this one again: pip install --force-reinstall "
+        "--no-deps . in a checkout, or its wheel",
+    )
 
 
 def _sqlite() -> Check:

@@ -47,6 +47,21 @@ def test_a_sqlite_that_loses_rows_fails(
     assert run("doctor").exit_code == 1
 
 
+def test_a_package_of_the_same_name_fails(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index has another `langmemory`, whose files lie where ours do: its version, its place and the way out
+    are told."""
+    other = tmp_path / "langmemory-9.9.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: langmemory\nVersion: 9.9\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    state, advice = checks(run)["package"]
+    assert state == "fail"
+    assert advice.startswith("pip uninstall langmemory, then install this one again")
+    assert f"langmemory 9.9 of somebody else, in {tmp_path}" in run("doctor", "--json").stdout
+
+
 def test_an_interrupted_forgetting_is_told_and_then_finished(filled: Run) -> None:
     """A file whose last forgetting was killed says so once: to open it, as the doctor does, is what
     finishes it."""

@@ -43,7 +43,7 @@ def check(version: int, unreleased: int, path: str) -> None:
     if version > newest():
         raise SchemaVersionError(
             f"{path} has schema version {version}, this langmemory knows up to {newest()}. "
-            "Upgrade langmemory (pip install -U langgraph-langmemory)."
+            "Upgrade langmemory: pip install -U . in a newer checkout, or its newer wheel."
         )
     if version not in (0, unreleased) and version < INITIAL:
         raise SchemaVersionError(
