@@ -192,12 +192,16 @@ def test_a_correction_at_once_means_what_was_said_last(back: str) -> None:
         ("Vivo en Lugo.", "No, perdona, en Vigo.", "Lena vive en Vigo."),
         ("Mi cumpleaños es el 3 de mayo.", "No, espera: el 5 de mayo.", "Lena cumple años el 5 de mayo."),
         ("Abito a Lucca.", "No, aspetta: a Pisa.", "Lena vive a Pisa."),
+        ("Vivo en Lugo.", "Perdona, en Vigo.", "Lena vive en Vigo."),
+        ("My birthday is on 3 May.", "Wait, no: on 5 May, the 3rd is my wife's.", "Lena's birthday is on 5 May."),
+        ("Mein Geburtstag ist am 3. Mai.", "Halt: am 5. Mai, am 3. ist der meiner Frau.", "Lena hat am 5. Mai Geburtstag."),
+        ("Mi cumpleaños es el 3 de mayo.", "No, espera: es el 5 de mayo, el 3 es el de Ana.", "Lena cumple años el 5 de mayo."),
     ],
 )  # fmt: skip
 def test_no_and_another_value_corrects_what_was_said_last(
     first: str, back: str, becomes: str
 ) -> None:
-    """With or without a preposition, before a name or a day."""
+    """With or without a preposition, before a name or a day, and whose the other day is."""
     assert over(first, back, days=0) == [becomes]
 
 
@@ -205,12 +209,17 @@ def test_no_and_another_value_corrects_what_was_said_last(
     "back",
     [
         "No, Tom said hi.", "No, Tuesday works better.", "Sorry, Paris is nice.", "No, I visited Ulm.",
-        "No, at 5 is fine.", "Wait, Anna called.", "No, in May it rained.",
+        "No, at 5 is fine.", "Wait, Anna called.", "No, in May it rained.", "Sorry, Tom, I can't come.",
     ],
 )  # fmt: skip
 def test_no_and_another_thing_corrects_nothing(back: str) -> None:
     """What follows is no name and no day."""
     assert over("I live in Bonn.", back, days=0) == []
+
+
+def test_no_and_a_day_of_which_more_is_said_corrects_nothing() -> None:
+    """It may as well be the day of something else; "wait" or "sorry" would say that it is not."""
+    assert over("My birthday is on 3 May.", "No, on 5 May, we have guests.", days=0) == []
 
 
 def test_what_ends_a_private_fact_is_private() -> None:

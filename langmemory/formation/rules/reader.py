@@ -473,7 +473,10 @@ class Reader:
         return [whole] if whole and len(whole.split()) <= _WORDS_OF_DOING else []
 
     def _is_thing(self, item: str) -> bool:
-        """Whether it may be liked, or not: no pronoun, and no day of the week, which is a joke."""
+        """Whether it may be liked, or not: no pronoun, no "though", and no day of the week, which is a
+        joke."""
+        if not strip_openers(item, self.patterns)[0]:
+            return False
         day = _first(item)
         weekdays = LANGUAGES[self.grammar.code].times.day_names
         is_day = day in weekdays or day.removesuffix("s") in weekdays

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from langmemory.formation.relations.vocabulary import relation_named
+from langmemory.formation.rules.clauses import strip_openers
+from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.retractions.frame import Frame, union_of_languages
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.languages import LANGUAGES, split_words
 
 _EDGE = " \t,;:.!?–—-，。！？、\"'"
 MOST_WORDS = 5
+_MOST_WORDS_ALONE = 3
+"""Of a value that is all that is said."""
+_PAUSE = re.compile(r"[,.:–—-]")
+_CLAUSE_END = re.compile(r"\s*[,;–—]\s")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +74,24 @@ def find_corrections(
         ][:1]
         return [Corrected(held=one, new=new, unsure=True) for one in later]
     return []
+
+
+def said_instead(sentence: str, frame: Frame, patterns: Patterns) -> str | None:
+    """What a sentence says in full that takes something back and then only says a value: "Sorry, Ulm".
+
+    After a date more may follow: "Wait, on 5 May, on the 3rd it is my wife's".
+    """
+    rest, back = strip_openers(sentence, patterns)
+    lead = sentence[: len(sentence) - len(rest)]
+    if back is None or not frame.instead or (back == "perhaps" and not _PAUSE.search(lead)):
+        return None
+    first, *more = _CLAUSE_END.split(_clean(rest))
+    new = _clean(first)
+    if not (new[:1].isupper() or new[:1].isdigit()) or len(new.split()) > _MOST_WORDS_ALONE:
+        return None
+    if more and not (back == "surely" and _is_dated(new, frame)):
+        return None
+    return f"{frame.instead} {new}"
 
 
 def _clean(text: str) -> str:

@@ -55,7 +55,8 @@ class Frame:
     code: str
     spaced: bool = True
     cues: re.Pattern[str]
-    """A text without any of these takes nothing back."""
+    """A text without any of these, and of the words of the rules that take something back, takes nothing
+    back."""
     spelled_out: tuple[tuple[str, str], ...] = ()
     """Patterns of short forms and what they stand for: "don't"."""
     skip: re.Pattern[str]
@@ -103,10 +104,8 @@ class Frame:
     endings: tuple[Endings, ...] = ()
     corrections: tuple[str, ...] = ()
     """Groups ``new`` and, where it is named, ``old``."""
-    again: str = r"(?!)"
-    """A whole sentence that says something once more, otherwise: "Sorry, Ulm"; group ``new``."""
     instead: str = ""
-    """What is said in full then: "I meant"."""
+    """What is said in full by "Sorry, Ulm": "I meant"."""
     denials: re.Pattern[str] = NEVER
     """A whole clause that denies what was said last."""
     died: str = r"(?!)"

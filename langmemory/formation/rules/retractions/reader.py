@@ -19,7 +19,7 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, without_question
 from langmemory.formation.rules.patterns import Patterns, patterns_of
-from langmemory.formation.rules.retractions.corrections import Corrected, find_corrections
+from langmemory.formation.rules.retractions.corrections import Corrected, find_corrections, said_instead
 from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, union_of_languages
 from langmemory.formation.rules.retractions.held import BEGINS, Held, no_longer
 from langmemory.formation.rules.retractions.marking import (
@@ -88,7 +88,8 @@ def may_take_back(text: str, code: str) -> bool:
     """Whether a text has a word by which something is taken back; most have none."""
     if code not in FRAMES or len(text) > MAX_CHARACTERS:
         return False
-    return FRAMES[code].cues.search(text) is not None
+    cue = FRAMES[code].cues.search(text) or patterns_of(code).takes_back.search(text)
+    return cue is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,7 +161,8 @@ class _Reading:
             return
         for clause in self._clauses(sentence):
             bare = (clause or "").strip(" ,;:–—-，。")
-            if bare and not (bare != sentence and self._corrects(bare)):
+            last = sentence.endswith(clause)
+            if bare and not (bare != sentence and self._corrects(bare, last=last)):
                 self._clause(self._led(bare))
             self.before += f" {bare}"
 
@@ -179,11 +181,12 @@ class _Reading:
             start = joint.end()
         yield sentence[start:]
 
-    def _corrects(self, sentence: str) -> bool:
-        """Whether it says something instead of what was told."""
+    def _corrects(self, sentence: str, *, last: bool = True) -> bool:
+        """Whether it says something instead of what was told; a name alone does so at the end of a
+        sentence: "Sorry, Tom, I can't" speaks to somebody."""
         reach, latest = self._in_reach(), self._latest()
-        again = re.fullmatch(self.frame.again, sentence, re.IGNORECASE)
-        said = f"{self.frame.instead} {again['new']}" if again else self._led(sentence)
+        instead = said_instead(sentence, self.frame, self.patterns) if last else None
+        said = instead or self._led(sentence)
         found = find_corrections(said, self.frame, reach, latest)
         for one in found:
             self._correct(one)
