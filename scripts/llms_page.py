@@ -1,4 +1,4 @@
-"""Write ``llms.txt``, which tells models which pages there are: those of ``mkdocs.yml``, by their first words.
+"""Write ``llms.txt``, which tells models which pages there are: those of ``mkdocs.yml``.
 
 Run it with ``python -m scripts.llms_page``; a test compares. Format: https://llmstxt.org
 """

@@ -61,8 +61,8 @@ def build(folder: Path) -> Path:
 
 
 def check(folder: Path, programs: Path | None = None) -> None:
-    """Exit where a page does not say what it is for, a command is not in ``programs``, or Claude Code, if it is
-    there, refuses the plugin."""
+    """Exit where a page does not say what it is for, a command is not in ``programs``, or Claude Code refuses
+    the plugin, where it is installed."""
     for page in (*folder.glob("commands/*.md"), *folder.glob("skills/*/SKILL.md")):
         if not re.match(r"---\n(?:.+\n)*?description: \S", page.read_text("utf-8")):
             sys.exit(f"{page} has no description in its front matter.")

@@ -50,8 +50,8 @@ def test_a_sqlite_that_loses_rows_fails(
 def test_a_package_of_the_same_name_fails(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The index has another `langmemory`, whose files lie where ours do: its version, its place and the way out
-    are told."""
+    """The index has another `langmemory`, whose files lie where ours do: its version, its place and the way
+    out are told."""
     other = tmp_path / "langmemory-9.9.dist-info"
     other.mkdir()
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: langmemory\nVersion: 9.9\n")

@@ -226,7 +226,9 @@ def test_from_prompt_to_prompt(home: Path) -> None:
         context = json.loads(answers[-1])["hookSpecificOutput"]
         assert context["hookEventName"] == "UserPromptSubmit"
     finally:
-        os.kill(int(Path(f"{client.socket_path(options)}.lock").read_text()), signal.SIGTERM)
+        place = Path(client.socket_path(options))
+        os.kill(int(Path(f"{place}.lock").read_text()), signal.SIGTERM)
+        until(lambda: not place.exists(), "the resident process did not end")
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="OpenClaw's handler runs in node")

@@ -88,6 +88,16 @@ def test_a_session_is_imported_once_as_it_grows(name: str, tmp_path: Path) -> No
     assert not [one for one in found if "sk-ant" in one.value["content"]]
 
 
+def test_half_a_line_hides_no_other(tmp_path: Path) -> None:
+    """A line that a killed program left is named, and what stands behind it is read."""
+    first, second, *rest = (DATA / "claude-code.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "claude-code.jsonl"
+    path.write_bytes(first + second[:90] + b"\n" + second + b"".join(rest))
+    with MemoryStore(str(tmp_path / "memory.db")) as store, path.open("rb") as file:
+        report = import_conversations(store, PLACE, file, "claude-code")
+    assert (report.added, report.unread) == (5, ["line 2: not a JSON object"])
+
+
 def test_seed_finds_sessions_of_the_workspace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,14 +140,14 @@ class SessionMemory:
                 log.exception("hook_failed program=%s kind=%s", one[0].name, one[1].kind)
 
     def remember(self, program: Program, event: Event) -> None:
-        """Store what an event says and what the transcript has since; reflect what ends or is shortened."""
-        threads: set[str] = set()
+        """Store what an event says, or what the transcript has since, which is reflected when it is quiet."""
         if program.transcripts and Path(event.transcript).is_file():
-            threads |= self._read(event.transcript, program.transcripts)
+            threads = self._read(event.transcript, program.transcripts)
         elif event.messages or event.calls:
-            threads.add(self._say(program, event))
-        if event.kind in ("compact", "end"):
-            self.reflect(threads or {self.thread(program, event, "")})
+            threads = {self._say(program, event)}
+        else:
+            return
+        self._reflect(threads)
 
     def _read(self, path: str, format: SessionFormat) -> set[str]:
         """Store what a transcript has beyond what was read of it; return its threads."""
@@ -182,7 +182,7 @@ class SessionMemory:
         self.store.remember(self.namespace, messages, thread_id=thread)
         return thread
 
-    def reflect(self, threads: set[str]) -> None:
+    def _reflect(self, threads: set[str]) -> None:
         """Put the reflection of threads into the queue of the store; nobody waits for it."""
         from langmemory.graphs.reflection import build_reflection_graph
         from langmemory.reflection.local import LocalReflectionExecutor

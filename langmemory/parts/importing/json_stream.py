@@ -24,14 +24,11 @@ UNREADABLE = (
 )
 
 
-def iterate_lines(
-    file: BinaryIO, *, limited: bool = True, growing: bool = False
-) -> Iterator[tuple[int, dict[str, Any]]]:
+def iterate_lines(file: BinaryIO, *, limited: bool = True) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a JSONL file with their 1-based line numbers; blank lines are skipped.
 
     Args:
         limited: Refuse lines above `MAX_BYTES`.
-        growing: Leave out a last line that somebody is still writing.
     """
     for number, raw in raw_lines(file, limited=limited):
         line = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
@@ -42,8 +39,6 @@ def iterate_lines(
         except UnicodeDecodeError:
             raise ImportFormatError(f"{file.name}, line {number}: {NOT_UTF8}") from None
         except json.JSONDecodeError as error:
-            if growing and not raw.endswith(b"\n"):
-                return
             raise ImportFormatError(
                 f"{file.name}, line {number}: not JSON ({error.msg} at column {error.colno}); "
                 "expected one JSON object per line"

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple
 
 from langmemory.context.marking import one_line
 from langmemory.errors import ImportFormatError
-from langmemory.parts.importing.json_stream import iterate_lines
+from langmemory.parts.importing.json_stream import raw_lines
 from langmemory.parts.importing.message import ImportedMessage, MessageReader, stable_id, text_of
 
 SessionFormat = Literal["claude-code", "codex", "openclaw", "cursor"]
@@ -108,7 +108,13 @@ def read_session(file: BinaryIO, format: SessionFormat) -> Iterator[ImportedMess
     path = Path(file.name)
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.exists() else None
     reader, outcomes = MessageReader(file=file.name), Outcomes()
-    for number, line in iterate_lines(file, growing=True):
+    for number, line in _lines(file):
+        if line is None:
+            where = f"line {number}"
+            yield reader.message(
+                where=where, role="system", content="", thread=thread, unread="not a JSON object"
+            )
+            continue
         at = line.get("timestamp") or written
         for event in EVENTS[format](line):
             is_speech = event.role in ("user", "assistant")
@@ -130,6 +136,19 @@ def read_session(file: BinaryIO, format: SessionFormat) -> Iterator[ImportedMess
             )
 
 
+def _lines(file: BinaryIO) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """Yield the objects of a transcript with the numbers of their lines, and None for a line that is none: a
+    program that was killed leaves half a line. The last one may still be written, and is left out then."""
+    for number, raw in raw_lines(file):
+        try:
+            line = json.loads(raw)
+        except (ValueError, RecursionError):
+            if raw.strip() and raw.endswith(b"\n"):
+                yield number, None
+            continue
+        yield number, line if isinstance(line, dict) else None
+
+
 def message_id(thread: str, at: str, role: str, text: str) -> str:
     """Return the id of a message to which its program gave none; ``at`` is the time it gave, or empty."""
     return stable_id(f"{thread}/{at}", 0, role, text)
@@ -142,8 +161,8 @@ HEAD_LINES: Final = 50
 def head_of(file: BinaryIO, format: SessionFormat) -> Head:
     """Return what a transcript says of its session in its first lines."""
     head = Head()
-    for number, line in iterate_lines(file, growing=True):
-        found = HEADS[format](line)
+    for number, line in _lines(file):
+        found = HEADS[format](line or {})
         head = Head(*(one or other for one, other in zip(head, found, strict=True)))
         if head.folder or number >= HEAD_LINES:
             break
