@@ -41,9 +41,13 @@ SAID = {
         "shop@queue/codex/0199c1d2-7a52-7b01-9d14-0f3a3f1c0001",
         [
             ("user", "We use Redis for the queue, because Postgres was too slow."),
-            ("tool", 'shell failed: bash -lc make queue | {"output":"make: *** No rule to make target '
+            ("tool", 'shell failed: make queue | {"output":"make: *** No rule to make target '
                      "'queue'.\\n\",\"metadata\":{\"exit_code\":2,\"duration_seconds\":0.1}}"),
             ("assistant", "There is no target called queue; I will add one."),
+            ("user", "Call it redis-queue."),
+            ("tool", "exec_command failed: make redis-queue | Chunk ID: a9c8c3 Wall time: 0.0813 seconds "
+                     "Process exited with code 2 Output: make: *** missing separator."),
+            ("assistant", "The recipe lacks a tab."),
         ],
     ),
     "openclaw": (
@@ -121,12 +125,12 @@ def test_seed_finds_sessions_of_the_workspace(
     plan = plan_seed(shop)
     assert {one.format: one.count for one in plan.sources} == {
         "claude-code": 5,
-        "codex": 3,
+        "codex": 6,
         "cursor": 2,
     }
     with MemoryStore(str(tmp_path / "memory.db")) as store:
         report = seed(store, plan, PLACE)
-        assert (report.messages, report.failed) == (10, {})
+        assert (report.messages, report.failed) == (13, {})
         threads = {
             one.value["thread_id"] for one in store.search(PLACE, filter={"role": "user"}, limit=50)
         }

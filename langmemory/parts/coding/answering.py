@@ -141,6 +141,8 @@ class SessionMemory:
 
     def remember(self, program: Program, event: Event) -> None:
         """Store what an event says, or what the transcript has since, which is reflected when it is quiet."""
+        if event.kind == "prompt" and program.transcripts:
+            return  # a transcript is read by whole turns: a call of a tool stands before its result
         if program.transcripts and Path(event.transcript).is_file():
             threads = self._read(event.transcript, program.transcripts)
         elif event.messages or event.calls:

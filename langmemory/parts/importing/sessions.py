@@ -37,10 +37,14 @@ _USER_QUERY: Final = re.compile(r"\s*<user_query>\s*(.*?)\s*</user_query>\s*", r
 _EXIT_CODE: Final = re.compile(r"exit(?:ed with)?[ _]code\W{1,3}(\d+)", re.IGNORECASE)
 
 
+Role = Literal["user", "assistant", "call", "result"]
+_CODEX_ROLES: Final[Mapping[str, Role]] = {"UserMessage": "user", "AgentMessage": "assistant"}
+
+
 class Call(NamedTuple):
     """What one line says: somebody spoke, a tool was called, or a call was answered."""
 
-    role: Literal["user", "assistant", "call", "result"]
+    role: Role
     text: str
     id: str = ""
     """Of the message; of a call and its result, that of the call."""
@@ -108,6 +112,7 @@ def read_session(file: BinaryIO, format: SessionFormat) -> Iterator[ImportedMess
     path = Path(file.name)
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.exists() else None
     reader, outcomes = MessageReader(file=file.name), Outcomes()
+    before = ("", "")
     for number, line in _lines(file):
         if line is None:
             where = f"line {number}"
@@ -119,8 +124,10 @@ def read_session(file: BinaryIO, format: SessionFormat) -> Iterator[ImportedMess
         for event in EVENTS[format](line):
             is_speech = event.role in ("user", "assistant")
             text = event.text if is_speech else outcomes.note(event)
-            if not text.strip():
+            # Some versions of Codex write what was said in two forms.
+            if not text.strip() or (event.role, text) == before:
                 continue
+            before = (event.role, text)
             stamp = (
                 line.get("timestamp") or ""
             )  # positions change with the place that reading begins at
@@ -294,6 +301,12 @@ def _codex(line: Mapping[str, Any]) -> Iterator[Call]:
             yield Call("user", _text(said.get("message")))
         case "event_msg", "agent_message":
             yield Call("assistant", _text(said.get("message")))
+        case "event_msg", "item_completed":
+            item = _object(said.get("item"))
+            role = _CODEX_ROLES.get(_text(item.get("type")))
+            if role is not None:
+                texts = (_text(one.get("text")) for one in _blocks(item.get("content")))
+                yield Call(role, "\n\n".join(filter(None, texts)), _text(item.get("id")))
         case "response_item", "function_call" | "custom_tool_call":
             given = said.get("arguments", said.get("input"))
             yield Call(
@@ -371,7 +384,8 @@ def call_text(given: object) -> str:
     )
     value = next((one for one in named if one), given)
     if isinstance(value, list):
-        return " ".join(map(str, value))
+        parts = [str(one) for one in value]
+        return parts[2] if parts[1:2] in (["-c"], ["-lc"]) and len(parts) == 3 else " ".join(parts)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
