@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from langmemory.parts.coding.events import SECONDS, Event, Kind, Program, called, home, text_in
 from langmemory.parts.importing.sessions import Call
+
+_BY_HOOKS: Final = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+"""What hooks gave, which Gemini CLI puts before the words of a person."""
 
 
 class Gemini(Program):
@@ -37,11 +41,12 @@ class Gemini(Program):
         return {"hooks": [hook]}
 
     def read(self, name: str, payload: Mapping[str, Any]) -> Event | None:
+        prompt = _BY_HOOKS.sub("", text_in(payload, "prompt"))
         said: list[dict[str, Any]] = []
         calls: list[Call] = []
         if name == "AfterAgent":
             said = [
-                {"role": "user", "content": text_in(payload, "prompt")},
+                {"role": "user", "content": prompt},
                 {"role": "assistant", "content": text_in(payload, "prompt_response")},
             ]
         elif name == "AfterTool":
@@ -52,7 +57,7 @@ class Gemini(Program):
             kind=self.events[name],
             session=text_in(payload, "session_id"),
             folder=text_in(payload, "cwd"),
-            prompt=text_in(payload, "prompt"),
+            prompt=prompt,
             messages=[one | {"at": text_in(payload, "timestamp")} for one in said],
             calls=calls,
         )
