@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -56,7 +57,11 @@ class SessionMemory:
     """Threads whose context lacks what was said before."""
     executor: LocalReflectionExecutor | None = None
     waiting: SimpleQueue[tuple[Program, Event] | None] = field(default_factory=SimpleQueue)
-    worker: Thread | None = None
+    worker: Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.worker = Thread(target=self._work, daemon=True)
+        self.worker.start()
 
     def take(self, program: Program, name: str, payload: bytes, folder: str) -> str:
         """Take in an event, and return what is to be printed for it.
@@ -77,9 +82,6 @@ class SessionMemory:
         text = ""
         if event.kind in WAITS:
             text = program.say(name, self.block(event, thread, event.folder or folder))
-        if self.worker is None:
-            self.worker = Thread(target=self._work, daemon=True)
-            self.worker.start()
         self.waiting.put((program, event))
         return text
 
@@ -160,11 +162,14 @@ class SessionMemory:
             return thread
 
         with open(path, "rb") as file:
-            file.seek(self.read.get(path, 0))
+            begun = self.read.get(path, 0)
+            if begun > os.fstat(file.fileno()).st_size:  # it was written anew
+                begun = 0
+            file.seek(begun)
             import_conversations(self.store, self.namespace, file, format, named=named)
-            file.seek(self.read.get(path, 0))
+            file.seek(begun)
             self.read[path] = (
-                file.tell() + file.read().rfind(b"\n") + 1
+                begun + file.read().rfind(b"\n") + 1
             )  # the last line may be half written
         return threads
 
@@ -196,8 +201,7 @@ class SessionMemory:
 
     def close(self) -> None:
         """Do what waits, and end."""
-        if self.worker is not None:
-            self.waiting.put(None)
-            self.worker.join()
+        self.waiting.put(None)
+        self.worker.join()
         if self.executor is not None:
             self.executor.shutdown(wait=False)

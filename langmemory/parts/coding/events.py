@@ -110,7 +110,7 @@ class Program:
         """Return what installing changes. Hooks that are there are replaced."""
         file = self.settings()
         before = _text(file)
-        start, _ = self._without(before)
+        start = self._without(before)
         text, pieces = start or self.empty(), []
         for event in self.events:
             entry = json.dumps(self.entry(event, self.command(event, options)))
@@ -131,22 +131,21 @@ class Program:
         """Return what taking the hooks out changes."""
         file, kept = self.settings(), self.receipt()
         before = _text(file)
-        after, _ = self._without(before)
         return [
-            Change(path=file, before=before, after=after),
+            Change(path=file, before=before, after=self._without(before)),
             Change(path=kept, before=_text(kept), after=None),
         ]
 
-    def _without(self, text: str | None) -> tuple[str | None, bool]:
+    def _without(self, text: str | None) -> str | None:
         """Return the settings without what is ours; None where installing made the file, and nobody added to
         it."""
         kept = _text(self.receipt())
         receipt: dict[str, Any] = json.loads(kept) if kept else {"made": False, "pieces": []}
         if text is None:
-            return None, False
+            return None
         pieces = [(int(place), str(piece)) for place, piece in receipt["pieces"]]
         left = settings_file.take_out(text, pieces, self.is_ours, str(self.settings()))
-        return (None if receipt["made"] and left == self.empty() else left), True
+        return None if receipt["made"] and left == self.empty() else left
 
     def receipt(self) -> Path:
         """Return the file that says what was put in."""

@@ -19,7 +19,11 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_words, plainly_said, sentences, without_question
 from langmemory.formation.rules.patterns import Patterns, patterns_of
-from langmemory.formation.rules.retractions.corrections import Corrected, find_corrections, said_instead
+from langmemory.formation.rules.retractions.corrections import (
+    Corrected,
+    find_corrections,
+    said_instead,
+)
 from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, union_of_languages
 from langmemory.formation.rules.retractions.held import BEGINS, Held, no_longer
 from langmemory.formation.rules.retractions.marking import (
