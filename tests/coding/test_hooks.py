@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from langmemory.changes import AddMemory, ChangeSet, Facets
+from langmemory.cli.app import app
 from langmemory.parts.coding import client
 from langmemory.parts.coding.answering import SessionMemory
 from langmemory.parts.coding.events import WAITS, Event, apply
@@ -181,6 +183,26 @@ def test_a_context_that_is_shortened(memory: SessionMemory, tmp_path: Path) -> N
     assert "Fridays" in memory.block(asked, thread, "/home/ana/shop")
 
 
+def test_the_commands(home: Path, tmp_path: Path) -> None:
+    """A dry run writes nothing; an unknown program is answered with those that are known; `context` prints
+    the block for any other one, and nothing where nothing answers."""
+
+    def run(*words: str) -> str:
+        return CliRunner().invoke(app, ["--db", str(tmp_path / "m.db"), *words]).output
+
+    assert "langmemory.parts.coding.client" in run("hooks", "install", "gemini", "--dry-run")
+    assert not PROGRAMS["gemini"].settings().exists()
+    assert "There are no hooks of memory in gemini." in run("hooks", "uninstall", "gemini")
+    assert "claude-code, codex, cursor, gemini, openclaw" in run(
+        "hooks", "install", "emacs"
+    ).replace("\n", " ")
+    with MemoryStore(str(tmp_path / "m.db")) as store:
+        said = {"role": "user", "content": "We deploy on Fridays.", "id": "1"}
+        store.remember(PLACE, [said], thread_id="t")
+    assert "We deploy on Fridays." in run("context", "when do we deploy?")
+    assert run("context", "Thanks!") == ""
+
+
 @pytest.mark.parametrize("payload", [b"", b"[]", b"{", b'{"prompt": 3, "cwd": null}'])
 def test_a_hook_never_fails_a_session(payload: bytes, home: Path) -> None:
     """Whatever a program sends, and wherever memory cannot be opened, a hook ends with 0 and says nothing on
@@ -259,4 +281,4 @@ def test_the_handler_of_openclaw(tmp_path: Path) -> None:
     }  # fmt: skip
     for change in one.uninstall():
         apply(change)
-    assert not one.settings().exists()
+    assert not one.settings().parent.exists()

@@ -54,6 +54,8 @@ class Change:
     path: Path
     before: str | None
     after: str | None
+    own_folder: bool = False
+    """Whether its folder goes with it, once that is empty."""
 
 
 class Program:
@@ -172,6 +174,8 @@ def apply(change: Change) -> None:
     """Write a change. A file keeps its mode, and a link stays one."""
     if change.after is None:
         change.path.unlink(missing_ok=True)
+        if change.own_folder and not any(change.path.parent.iterdir()):
+            change.path.parent.rmdir()
     elif change.after != change.before:
         change.path.parent.mkdir(parents=True, exist_ok=True)
         change.path.write_bytes(change.after.encode())

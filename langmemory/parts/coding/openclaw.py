@@ -112,7 +112,7 @@ class OpenClaw(Program):
 
     def uninstall(self) -> list[Change]:
         return [
-            Change(path=path, before=path.read_text("utf-8"), after=None)
+            Change(path=path, before=path.read_text("utf-8"), after=None, own_folder=True)
             for path in (self.settings(), self.about())
             if path.exists()
         ]
