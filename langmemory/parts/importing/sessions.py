@@ -36,7 +36,6 @@ _USER_QUERY: Final = re.compile(r"\s*<user_query>\s*(.*?)\s*</user_query>\s*", r
 """Encloses what a person typed in Cursor."""
 _EXIT_CODE: Final = re.compile(r"exit(?:ed with)?[ _]code\W{1,3}(\d+)", re.IGNORECASE)
 
-
 Role = Literal["user", "assistant", "call", "result"]
 _CODEX_ROLES: Final[Mapping[str, Role]] = {"UserMessage": "user", "AgentMessage": "assistant"}
 
@@ -90,7 +89,7 @@ class Outcomes:
         tool, called = self.calls.pop(event.id, (event.tool, ""))
         if not tool:  # the call is not in what was read
             return ""
-        command = (tool, called.split(maxsplit=1)[0] if called else "")
+        command = (tool, next(iter(called.split()), ""))
         said = one_line(called)[:COMMAND_CHARACTERS]
         if event.failed:
             self.failing.add(command)
@@ -128,9 +127,8 @@ def read_session(file: BinaryIO, format: SessionFormat) -> Iterator[ImportedMess
             if not text.strip() or (event.role, text) == before:
                 continue
             before = (event.role, text)
-            stamp = (
-                line.get("timestamp") or ""
-            )  # positions change with the place that reading begins at
+            # By the time, since positions change with the place that reading begins at.
+            stamp = str(line.get("timestamp") or "")
             yield reader.message(
                 where=f"line {number}",
                 role=event.role if is_speech else "tool",
