@@ -334,4 +334,5 @@ def links(connection: Connection, run_id: str) -> Links:
 
 
 def keep_links(connection: Connection, run_id: str, before: Links) -> None:
-    connection.execute("UPDATE run SET links = ? WHERE id = ?", (to_json(before), run_id))
+    if before:
+        connection.execute("UPDATE run SET links = ? WHERE id = ?", (to_json(before), run_id))
