@@ -95,7 +95,7 @@ class EditedTurns:
         gone: set[str] = set()
         for key, held in self._taken.items():
             over = ComparableFact.of_known(held.known)
-            if key not in facts and not (over.past and over.end <= over.start):
+            if key not in facts and not over.never_held:
                 yield Invalidate(key=key, invalid_at=over.start, reason=REASON)
                 gone.add(key)
         yield from self._withdrawn(gone)
