@@ -16,8 +16,8 @@ from langmemory.ledger.connection import Connection
 from langmemory.ledger.graph_rows import EntityRow
 
 MOST: Final = 100
-"""Namespaces whose names are kept; the one that was not asked about for longest goes. A name takes 300
-bytes."""
+"""Namespaces whose names are kept; the one that was not asked about for longest goes. A name takes some
+220 bytes."""
 
 
 @dataclass(slots=True)
