@@ -363,6 +363,26 @@ class Remembered(list[str]):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Conversation:
+    """What was said in one thread on one day (UTC)."""
+
+    namespace: Namespace
+    key: str
+    """Of its first turn, by which the conversation is known."""
+    thread_id: str
+    owner: str | None
+    began_at: datetime
+    ended_at: datetime
+    turns: int
+    opening: str
+    """The first words."""
+    previous: str | None
+    """Key of the conversation before, of the same person in the same namespace."""
+    next: str | None
+    """Key of the one after it, likewise."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
     """The result of `MemoryStore.forget`: what it erased, or would erase."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -16,12 +16,15 @@ from langmemory.errors import InvalidValueError
 from langmemory.nodes.access import changes_of, readable
 from langmemory.nodes.state import RecalledMemory, value_of
 from langmemory.operations.conversing import conversing_of
+from langmemory.stores.face import AwareStore
 from langmemory.types import Memory, Namespace
 
 SCAN = 10_000
 """So many memories are looked through for a short id that is not in the memory block."""
 
 PAGE = 500
+OTHERS = 100
+"""So many messages of others are looked past for the conversation before."""
 
 LONG_ID_CHARS = 2 * ID_CHARS
 """Hex digits by which memories of one short id are told apart: 64 bits, which no two share."""
@@ -79,7 +82,8 @@ def said_around(
     store: BaseStore, item: Item, id: str, viewer: str | None, around: int
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the messages around a memory, oldest first, and the place of the one in the middle: itself, or
-    the first that it was made from.
+    the first that it was made from. Where its conversation does not reach so far back, those before it are of
+    the conversation that the same person had before.
 
     Raises:
         InvalidValueError: it is part of no conversation, or too far back in one.
@@ -106,8 +110,26 @@ def said_around(
             f"Memory {id} is too far back in its conversation to look around it. Use "
             f"conversation_search with its date."
         )
+    if isinstance(store, AwareStore) and place < around:
+        before = _said_before(store, said.namespace, turns[0], around - place)
+        turns, place = [*before, *turns], place + len(before)
     first = max(place - around, 0)
     return turns[first : place + around + 1], place - first
+
+
+def _said_before(
+    store: AwareStore, namespace: Namespace, turn: Mapping[str, Any], most: int
+) -> list[dict[str, Any]]:
+    """Return the last messages of the same person before a conversation began, oldest first."""
+    first = store.admin.memory(namespace, turn["key"])
+    found: list[Memory] = store.admin.memories(
+        namespace, kinds=["episodic"], until=turn["valid_at"], limit=most + OTHERS
+    )
+    own = [one for one in found if "role" in one.value and first and one.owner == first.owner]
+    return [
+        {"namespace": one.namespace, "key": one.key, "value": one.value, "valid_at": one.at}
+        for one in reversed(own[:most])
+    ]
 
 
 def _of_short_id(store: BaseStore, namespace: Namespace, id: str, state: Any) -> list[Item]:

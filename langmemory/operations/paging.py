@@ -6,25 +6,26 @@ repeats nor hides anything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from langmemory.arguments import check_time
 from langmemory.declaring import operation, room
 from langmemory.declaring.fields import Cursor, Id, Key, Limit, Most
-from langmemory.ledger import history, jobs, reviews, runs, standing, usage
+from langmemory.ledger import conversations, history, jobs, reviews, runs, standing, usage
 from langmemory.ledger.applying import open_reviews
 from langmemory.ledger.engine import Snapshot
 from langmemory.ledger.listing import Place, counted, newest
-from langmemory.ledger.values import to_us
+from langmemory.ledger.values import from_us, to_us
 from langmemory.namespaces import check_namespace
 from langmemory.operations.conversing import shown
 from langmemory.operations.core import Core
 from langmemory.operations.cursors import Cursors, Part
 from langmemory.recall_options import check_kinds
 from langmemory.types import (
+    Conversation,
     HistoryEntry,
     Job,
     JobState,
@@ -40,6 +41,8 @@ from langmemory.types import (
     Status,
 )
 
+OPENING: Final = 200
+"""Characters of the first words of a conversation."""
 T = TypeVar("T")
 Placed = tuple[Sequence[Part], T]
 """A row with its place in the list."""
@@ -152,6 +155,28 @@ class Pages:
 
         return self._page("memories", cursor, limit, read)
 
+    @operation("read", "GET /conversations")
+    def conversations(
+        self, namespace: Namespace = (), *, cursor: Cursor = None, limit: Limit = 50
+    ) -> Page[Conversation]:
+        """Return the conversations of people, the newest first, each with the one before and after it: what
+        was talked about before that."""
+        prefix = check_namespace(namespace, may_be_empty=True)
+
+        def read(place: Sequence[Any] | None) -> list[Placed[Conversation]]:
+            start = None if place is None else (place[0], place[1])
+            with self._core.engine.read() as snapshot:
+                connection = snapshot.connection
+                found = conversations.newest(
+                    connection, prefix, self._viewer, limit + 1, after=start
+                )
+                firsts = {item for one in found for item in (one.first, one.previous, one.next)}
+                ids = sorted(item for item in firsts if item is not None)
+                turns = dict(zip(ids, shown(connection, ids, self._viewer), strict=True))
+            return [((one.began_us, one.first), _conversation(one, turns)) for one in found]
+
+        return self._page("conversations", cursor, limit, read)
+
     @operation("read", "GET /history")
     def history(
         self, namespace: Namespace, key: Key, *, cursor: Cursor = None, limit: Limit = 50
@@ -258,6 +283,17 @@ class Pages:
             items=tuple(one for _, one in found[:limit]),
             next=sealer.sealed(found[limit - 1][0]) if more else None,
         )
+
+
+def _conversation(one: conversations.Talk, turns: Mapping[int, Memory]) -> Conversation:
+    first = turns[one.first]
+    beside = {"previous": one.previous, "next": one.next}
+    return Conversation(
+        namespace=first.namespace, key=first.key, thread_id=str(first.value.get("thread_id", "")),
+        owner=first.owner, began_at=from_us(one.began_us), ended_at=from_us(one.ended_us),
+        turns=one.turns, opening=first.text[:OPENING],
+        **{name: None if item is None else turns[item].key for name, item in beside.items()},
+    )  # fmt: skip
 
 
 @room("pages", tag="Lists")

@@ -143,6 +143,7 @@ def calls(root: Path) -> list[Call]:
         Call("pages.memories", {"kinds": ["semantic"], "limit": 2}),
         Call("pages.history", {"key": "plan"}),
         Call("pages.evidence", {"key": "fact"}),
+        Call("pages.conversations", {"limit": 2}),
         Call("pages.usage", {}),
         Call("pages.namespaces", {}),
         Call("prompts.note", {
