@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from langmemory.hooks import lazy
 
 if TYPE_CHECKING:
+    from langmemory.agent_memory import AgentMemory
     from langmemory.config import Config, load_config
     from langmemory.graphs import build_chat_graph, build_reflection_graph
     from langmemory.parts.langmem import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [  # without the prompt optimizers, which need LangMem: `import *` is to work
+    "AgentMemory",
     "Config",
     "Memory",
     "MemoryStore",
@@ -54,6 +56,7 @@ if not TYPE_CHECKING:  # else a type checker believes that there is every name
     __getattr__ = lazy(
         __name__,
         {
+            "agent_memory": ("AgentMemory",),
             "config": ("Config", "load_config"),
             "graphs": ("build_chat_graph", "build_reflection_graph"),
             "reflection": ("ReflectionExecutor", "create_procedure_learner"),

@@ -31,7 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"stores"}),
     frozenset({"reflection", "maintenance", "nodes", "tools", "middleware", "remote"}),
     frozenset({"graphs", "deepagents"}),
-    frozenset({"cli", "server", "templates"}),
+    frozenset({"cli", "server", "templates", "agent_memory"}),
     frozenset({"parts"}),
     frozenset({"short_term", "knowledge", "prompts"}),
     frozenset({"__main__"}),

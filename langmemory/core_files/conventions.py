@@ -24,8 +24,10 @@ CORE_FILES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "AGENTS.md": ("agents", "How to work here: rules, commands and conventions."),
         "CLAUDE.md": ("claude", "How to work here: rules, commands and conventions."),
         "SOUL.md": ("persona", "Who the assistant is: its name, tone and manner."),
+        "IDENTITY.md": ("identity", "The assistant's name, nature and signature."),
         "USER.md": ("human", "Lasting facts about the person: name, family, work, preferences."),
         "TOOLS.md": ("tools", "Tools of this place, and how they are used."),
+        "HEARTBEAT.md": ("heartbeat", "What to look after whenever the assistant wakes by itself."),
         "MEMORY.md": ("memory", "What is worth knowing in every conversation."),
     }
 )

@@ -25,6 +25,7 @@ def test_it_writes_a_readable_project(tmp_path: Path) -> None:
         "config/memory.json",
         "graph.py",
         "langgraph.json",
+        "maintenance.py",
         "reflection.py",
         "requirements.txt",
         "store.py",

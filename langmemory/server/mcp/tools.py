@@ -259,7 +259,9 @@ async def recall(turn: Turn, given: RecallArguments) -> Reply:
     asked["documents"] = await run_in_threadpool(documents_of, turn.access, given.project)
     found = await turn.access.store.arecall(given.query, turn.access.place(), **asked)
     always = await run_in_threadpool(mandates_beside, turn.access, found)
-    text, seen = listed([*always, *found.results], given.query) if always or found else ("", [])
+    text, seen = (
+        listed([*always, *found.results], given.query) if always or found.results else ("", [])
+    )
     count_shown(turn.access.store, [*found.results, *always])
     if not found.results:
         nothing = "Nothing is remembered about that. Try other words, fewer limits, or min_score 0."
