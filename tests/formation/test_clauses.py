@@ -167,3 +167,28 @@ def test_a_sentence_has_room_for_its_times() -> None:
     """There are characters for more times than the longest sentence that is read can name."""
     masks = map(chr, range(FIRST_TIME, FIRST_TIME + MAX_SENTENCE))
     assert all(re.fullmatch(TIME, mask) for mask in masks)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I chose SQLite because it is simple.", "Tom decided on SQLite because it is simple."),
+        ("We decided to use Rust because it runs.", "Tom and others decided to use Rust because it runs."),
+        ("I decided against the van because it is loud.",
+         "Tom decided against the van because it is loud."),
+        ("Ich habe mich für Go entschieden, weil es einfach ist.",
+         "Tom hat sich für Go entschieden, weil es einfach ist."),
+        ("Optamos por el tren porque volar era caro.", "Decisión de Tom: el tren, porque volar era caro."),
+        ("I chose to stay because it rained.", None),
+        ("If I chose SQLite because it is simple, would you mind?", None),
+        ("She chose Porto because it is warm.", None),
+    ],
+)  # fmt: skip
+def test_a_decision_keeps_its_reason(said: str, told: str | None) -> None:
+    """What was chosen and why stands in one statement; what is supposed, or of others, is none."""
+    turn = Turn(
+        key="k", text=said, role="user", speaker="Tom", said_at=datetime(2026, 5, 1, tzinfo=UTC)
+    )
+    batch = Batch(namespace=("home",), thread_id="t", turns=(turn,))
+    found = [fact.text for fact in RuleExtractor().extract(batch).facts if fact.kind == "decision"]
+    assert found == ([] if told is None else [told])
