@@ -37,6 +37,11 @@ _SHORT = re.compile(
 )
 
 
+def is_short_id(text: str) -> bool:
+    """Whether a text is an id as a model is shown it, such as ``R:1a2b3c4d``."""
+    return _SHORT.fullmatch(text.strip()) is not None
+
+
 def find(store: BaseStore, namespace: Namespace, id: str, viewer: str | None, state: Any) -> Item:
     """The memory a model means by `id`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -80,7 +81,7 @@ def create_memory_tools(
     names = _check_names(DEFAULT_TOOLS if tools is None else tools)
     make: dict[str, Callable[..., BaseTool]] = {
         "manage_memory": create_manage_memory_tool,
-        "search_memory": create_search_memory_tool,
+        "search_memory": partial(create_search_memory_tool, short=True),
         "conversation_search": create_conversation_search_tool,
         "get_memory": create_get_memory_tool,
         "memory_timeline": create_memory_timeline_tool,

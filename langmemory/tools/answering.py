@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeVar
 
 from langchain_core.runnables import RunnableConfig
@@ -17,6 +17,9 @@ from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from langmemory.context.disclosure import as_much, line_head, note_line
+from langmemory.context.notes import Note
+from langmemory.context.tokens import count_text
 from langmemory.declaring.fields import without_nulls
 from langmemory.errors import (
     EntityNameError,
@@ -25,6 +28,7 @@ from langmemory.errors import (
     MessageNotFoundError,
     OwnershipError,
 )
+from langmemory.recall.excerpt import Excerpts
 from langmemory.steps import Steps, awaiting, blocking, thread_call
 
 R = TypeVar("R")
@@ -143,3 +147,21 @@ def _explain(error: Any) -> str:
 
 def _say_required(schema: dict[str, Any]) -> None:
     schema.setdefault("required", [])
+
+
+def lines(notes: Iterable[Note], query: str, most_tokens: int) -> str:
+    """Return a line for each note: its id and what it says, of a longer one the part that fits the query.
+
+    Args:
+        notes: What was found.
+        query: What it was found by.
+        most_tokens: Of a line.
+    """
+    excerpts = Excerpts(query)
+    return "\n".join(_line(note, excerpts, most_tokens) for note in notes)
+
+
+def _line(note: Note, excerpts: Excerpts, most_tokens: int) -> str:
+    head = line_head(note)
+    text = as_much(note, lambda part: count_text(head + part) <= most_tokens, excerpts)
+    return note_line(note) if text is None else head + text

@@ -11,17 +11,19 @@ from typing import Annotated, Any, Literal, get_args
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langgraph.store.base import BaseStore, SearchItem
-from pydantic import BaseModel, BeforeValidator, create_model
+from pydantic import BaseModel, BeforeValidator, TypeAdapter, WithJsonSchema, create_model
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
+from langmemory.context.notes import notes_of
 from langmemory.nodes.access import GROWTH, StoreAccess, changes_of, delete_steps
+from langmemory.nodes.lookup import find, is_short_id
 from langmemory.nodes.namespaces import NamespaceTemplate, fill, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.schemas import as_pydantic
 from langmemory.steps import Steps, call, thread_call
-from langmemory.tools.answering import memory_tool, refuse
-from langmemory.types import Priority
+from langmemory.tools.answering import lines, memory_tool, refuse
+from langmemory.types import Namespace, Priority
 
 Action = Literal["create", "update", "delete"]
 
@@ -87,7 +89,7 @@ def create_manage_memory_tool(
     fields: dict[str, Any] = {
         "content": (as_pydantic(schema) | None, None),
         "action": (Literal[permitted], default),
-        "id": (Annotated[uuid.UUID | None, BeforeValidator(_as_uuid)], None),
+        "id": (MemoryId, None),
         "priority": (shown if shows_priority else Annotated[shown, SkipJsonSchema()], None),  # type: ignore[type-arg]
     }
     arguments = create_model(name, **fields)
@@ -96,7 +98,7 @@ def create_manage_memory_tool(
         config: RunnableConfig,
         content: Any = None,
         action: Action = default,
-        id: uuid.UUID | None = None,
+        id: uuid.UUID | str | None = None,
         priority: Priority | None = None,
     ) -> Steps[str]:
         if action not in permitted:
@@ -110,6 +112,8 @@ def create_manage_memory_tool(
             raise refuse("You must provide a MEMORY ID when deleting or updating a MEMORY.")
         target, scope = run_of(config, store, name, viewer)
         where, key = template.resolve(scope), str(id or uuid.uuid4())
+        if isinstance(id, str):  # as a search and the memory block show it
+            key = yield thread_call(_managed, target, where, id, viewer_of(viewer, scope))
         if action == "delete":
             yield from delete_steps(target, where, key, reason=reason)
             return f"Deleted memory {key}"
@@ -137,20 +141,40 @@ def create_manage_memory_tool(
     )
 
 
-def _as_uuid(id: Any) -> Any:
-    """A model that was shown a memory block knows memories by the ids there, which are no UUIDs; nor
-    are the keys of turns and facts, which a search shows beside those of memories made here."""
-    if isinstance(id, str):
-        try:
-            return uuid.UUID(id)
-        except ValueError:
-            raise PydanticCustomError(
-                "memory_id",
-                "Input should be a valid UUID, the key of a memory made with this tool, as a search shows "
-                "it. Others, with keys like fact/1a2b or ids like R:1a2b3c4d, are for reading, and for "
-                "memory_archive where you have it; what is so now is a new memory",
-            ) from None
-    return id
+LINE_TOKENS = 32
+"""Of a memory in a short answer, approximately; get_memory shows all of it."""
+
+OF_OTHERS = (
+    "Input should be a valid UUID, or a short id such as R:1a2b3c4d, of a memory made with this tool, as a "
+    "search shows it. Others, such as turns and facts, are for reading, and for memory_archive where you "
+    "have it; what is so now is a new memory"
+)
+
+
+def _as_id(id: Any) -> Any:
+    """A model knows memories by the short ids of searches and of the memory block; those of turns and facts
+    stand beside those of memories made here."""
+    if id is None or isinstance(id, uuid.UUID) or (isinstance(id, str) and is_short_id(id)):
+        return id
+    try:
+        return uuid.UUID(id)
+    except (ValueError, TypeError, AttributeError):
+        raise PydanticCustomError("memory_id", OF_OTHERS) from None
+
+
+MemoryId = Annotated[
+    Any, BeforeValidator(_as_id), WithJsonSchema(TypeAdapter(uuid.UUID | None).json_schema())
+]
+"""What LangMem's schema has."""
+
+
+def _managed(store: BaseStore, namespace: Namespace, id: str, viewer: str | None) -> str:
+    """Return the key of a memory made with this tool, by its short id."""
+    key = find(store, namespace, id, viewer, None).key
+    try:
+        return str(uuid.UUID(key))
+    except ValueError:
+        raise refuse(f"The arguments are not valid: id: {OF_OTHERS}.") from None
 
 
 def _verbs(permitted: tuple[str, ...]) -> str:
@@ -168,11 +192,12 @@ def create_search_memory_tool(
     viewer: str | None = "{user_id|}",
     store: BaseStore | None = None,
     response_format: Literal["content", "content_and_artifact"] = "content",
+    short: bool = False,
     name: str = "search_memory",
 ) -> StructuredTool:
     """Return a tool that lets the model search memories, with LangMem's signature and answers.
 
-    It answers with the found items as JSON.
+    It answers with the found items as JSON, or with a line for each.
 
     Args:
         namespace: template of the prefix to search; its variables come from the run, see
@@ -180,6 +205,8 @@ def create_search_memory_tool(
         instructions: tells the model when to use it.
         viewer: template of the person whose private memories may be shown; None shows all.
         store: used instead of the graph's store, or outside a graph.
+        short: answer with a line for each memory, its id and what it says, as `create_memory_tools` has it;
+            ten take less than 400 tokens.
         response_format: ``content_and_artifact`` also hands the items themselves to the program.
     """
     template = NamespaceTemplate(namespace)
@@ -208,8 +235,11 @@ def create_search_memory_tool(
                 break
             asked *= GROWTH
         shown = shown[offset : offset + limit]
-        items = [item.dict() for item in shown]
-        text = json.dumps(items, ensure_ascii=False, separators=(",", ":"))
+        if short:
+            text = lines(notes_of(shown), query, LINE_TOKENS) or "Nothing was found."
+        else:
+            items = [item.dict() for item in shown]
+            text = json.dumps(items, ensure_ascii=False, separators=(",", ":"))
         return (text, shown) if response_format == "content_and_artifact" else text
 
     return memory_tool(

@@ -18,10 +18,8 @@ from langgraph.prebuilt import InjectedState
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field
 
-from langmemory.context.disclosure import as_much, line_head, note_line
-from langmemory.context.notes import Note, notes_of
+from langmemory.context.notes import notes_of
 from langmemory.context.render import full, timeline
-from langmemory.context.tokens import count_text
 from langmemory.nodes.access import (
     RecallRequest,
     StoreAccess,
@@ -31,9 +29,8 @@ from langmemory.nodes.access import (
 from langmemory.nodes.lookup import evidence_of, find, read_memory, said_around
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
-from langmemory.recall.excerpt import Excerpts
 from langmemory.steps import Steps
-from langmemory.tools.answering import memory_tool, refuse
+from langmemory.tools.answering import lines, memory_tool, refuse
 from langmemory.types import Recall
 
 State = Annotated[Any, InjectedState]
@@ -211,18 +208,9 @@ def create_conversation_search_tool(
 
 
 def _lines(recall: Recall) -> str:
-    if not len(recall):
-        return "Nothing was said about that. Try other words or a wider time."
     results = sorted(recall.results, key=lambda result: result.at)
-    notes = notes_of(result.memory for result in results)
-    excerpts = Excerpts(recall.query)
-    return "\n".join(_line(note, excerpts) for note in notes)
-
-
-def _line(note: Note, excerpts: Excerpts) -> str:
-    head = line_head(note)
-    text = as_much(note, lambda part: count_text(head + part) <= EXCERPT_TOKENS, excerpts)
-    return note_line(note) if text is None else head + text
+    told = lines(notes_of(result.memory for result in results), recall.query, EXCERPT_TOKENS)
+    return told or "Nothing was said about that. Try other words or a wider time."
 
 
 def _day(text: str | None, argument: str) -> date | None:

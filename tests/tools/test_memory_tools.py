@@ -85,7 +85,7 @@ def test_a_filter_that_does_not_fit_the_values_is_explained(
         store.put(ANNA, "fact", {"content": "A fact."})
         for filter in ({"a": {"$nope": 1}}, {"a": {"$gt": "z"}}):
             told = answer(store, "search_memory", query="x", filter=filter)
-            assert told.text == "[]" or ("filter is" in told.text and told.status == "error")
+            assert told.text == "Nothing was found." or ("filter is" in told.text and told.status == "error")
 
 
 def test_any_day_may_bound_a_search(store: BaseStore, call: Call) -> None:
@@ -100,12 +100,15 @@ def test_what_is_managed_is_found_and_only_by_its_owner(call: Call) -> None:
     created = call("manage_memory", content="Anna plays the cello.").text
     key = created.removeprefix("created memory ")
     assert "cello" in call("search_memory", query="cello").text
-    assert call("search_memory", user="bert", query="cello").text == "[]"
+    assert call("search_memory", user="bert", query="cello").text == "Nothing was found."
     assert "There is no memory" in call("get_memory", user="bert", id=key).text
     call("manage_memory", action="update", id=key, content="Anna plays the viola.")
-    found = json.loads(call("search_memory", query="what does Anna play").text)
-    assert [item["value"] for item in found] == [{"content": "Anna plays the viola."}]
-    assert call("manage_memory", action="delete", id=key).text == f"Deleted memory {key}"
+    [found] = call("search_memory", query="what does Anna play").text.splitlines()
+    assert "Anna plays the viola." in found
+    short = found[1 : found.index("]")]
+    call("manage_memory", action="update", id=short, content="Anna plays the organ.")
+    assert "organ" in call("get_memory", id=key).text
+    assert call("manage_memory", action="delete", id=short).text == f"Deleted memory {key}"
     assert "There is no memory" in call("get_memory", id=key).text
 
 
@@ -142,7 +145,7 @@ def test_what_a_tool_archived_can_be_brought_back(tmp_path: Path) -> None:
             "archived",
             None,
         )
-        assert answer(store, "search_memory", query="cello").text == "[]"
+        assert answer(store, "search_memory", query="cello").text == "Nothing was found."
         assert not store.recall("cello", ANNA).results
         [run] = store.changes.runs(ANNA)
         assert run.reason == "she sold it"
@@ -423,8 +426,19 @@ def test_what_is_not_in_force_takes_no_place_in_a_search(store: BaseStore, call:
     found: list[str] = []
     for offset in (0, 2):
         query = {"query": "Anna's bicycle number", "limit": 2, "offset": offset}
-        found += [item["key"] for item in json.loads(str(call("search_memory", **query).content))]
-    assert sorted(found) == ["new-0", "new-1", "new-2", "new-3"]
+        found += str(call("search_memory", **query).content).splitlines()
+    assert sorted(line[-1] for line in found) == ["0", "1", "2", "3"]
+
+
+def test_ten_memories_take_four_hundred_tokens(store: BaseStore, call: Call) -> None:
+    """A search answers with a short line for each memory, however long it is: the part that fits."""
+    for number in range(12):
+        text = f"{'Anna went to the market. ' * 30} The bicycle number {number} is red. {'Rain. ' * 30}"
+        store.put(ANNA, f"long-{number}", {"content": text})
+    told = call("search_memory", query="Which bicycle number is red?").text
+    assert len(told.splitlines()) == 10
+    assert told.count("bicycle number") == 10
+    assert len(told) / 3.6 <= 400
 
 
 def test_a_superseded_fact_does_not_come_up_in_a_search(memory: MemoryStore) -> None:
@@ -478,7 +492,7 @@ def test_a_turn_too_far_back_has_no_timeline(
 ) -> None:
     """In a conversation longer than is looked through, the tool says what to do instead."""
     remember(memory, *(f"Turn {n}." for n in range(5)))
-    monkeypatch.setattr("langmemory.tools.memories.SCAN", 2)
+    monkeypatch.setattr("langmemory.nodes.lookup.SCAN", 2)
     refused = answer(memory, "memory_timeline", id="t1/t1-0")
     assert refused.status == "error"
     assert "conversation_search" in refused.text
