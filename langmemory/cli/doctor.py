@@ -250,7 +250,7 @@ def _fts5() -> Check:
 
 
 def _sqlite_vec() -> Check:
-    """Only needed to query the file's vectors from other programs, hence never a failure."""
+    """Exact searches are faster with it, and run without it, hence never a failure."""
     import apsw
 
     try:

@@ -52,6 +52,9 @@ def forget(
         bool,
         typer.Option("--purge-later", help="Leave writing the file anew to whoever opens it next."),
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would go; ask and change nothing.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,7 +66,7 @@ def forget(
         raise ConfigError(
             "forget needs to know what: --owner NAME, --entity NAME, --key KEY, or --everything"
         )
-    if as_json and not yes:
+    if as_json and not (yes or dry_run):
         raise ConfigError("--json does not ask: add --yes to forget.")
     where = target.namespace(DEFAULT_NAMESPACE if key else "")
     with target.open() as store:
@@ -83,6 +86,10 @@ def forget(
             if owner is not None and not (entity or key):
                 hint = f" Imported talk has no owner: --entity {owner!r} finds what they said."
             say(f"Nothing was changed.{hint}")
+            return
+        if dry_run:
+            if as_json:
+                say(json_text({**plain(found), "memories": found.memories}))
             return
         if not yes and not typer.confirm("Forget this for good? It cannot be undone"):
             say("Nothing was changed.")

@@ -42,7 +42,9 @@ def graph(
     ] = None,
     path_to: Annotated[
         str | None,
-        typer.Option("--path-to", metavar="NAME", help="Show how it is connected with this one."),
+        typer.Option(
+            "--path-to", "--path", metavar="NAME", help="Show how it is connected with this one."
+        ),
     ] = None,
     png: Annotated[
         Path | None,

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 def journal(
     target: Target,
+    of_day: Annotated[
+        date | None,
+        typer.Argument(metavar="[DAY]", parser=parsed_day, help="A day; else the last of each."),
+    ] = None,
     day: Annotated[
         date | None,
         typer.Option(
-            "--day",
-            metavar="DAY",
-            parser=parsed_day,
-            help="A day; else the last of each.",
-            show_default=False,
+            "--day", metavar="DAY", parser=parsed_day, help="The same.", show_default=False
         ),
     ] = None,
     rebuild: Annotated[
@@ -92,7 +92,7 @@ def journal(
             else:
                 say(f"Changed {count_noun(different, 'file')} of {folder}")
             return
-        place = target.namespace()
+        place, day = target.namespace(), of_day or day
         pages = store.journal.pages(place, days=None if day is None else {day})
         if not pages:
             target.note_unknown(store, place)

@@ -72,7 +72,11 @@ def add(
         if not as_json:
             said = f": {project.description}" if project.description else ""
             say(printable(f"{project.name}{said}"))
-        done = None if unread else store.projects.refresh(project.name, progress=progress)
+        try:
+            done = None if unread else store.projects.refresh(project.name, progress=progress)
+        except Exception:  # whatever it was: once it is mended, the same command works
+            store.projects.remove(project.name)
+            raise
     if done is not None:
         report(done, as_json=as_json, dry_run=False)
     elif as_json:

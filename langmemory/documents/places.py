@@ -27,7 +27,7 @@ def split_glob(path: Path) -> tuple[Path, str]:
     if path.is_dir():
         return path.resolve(), ""
     if not glob.has_magic(str(path)):
-        raise ConfigError(f"There is no {str(path)!r}. To add a text, pass text=… and name=….")
+        raise ConfigError(f"There is no file or folder {str(path)!r}. A text needs a name as well.")
     parts = path.parts
     first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
     return Path(*parts[:first]).resolve(), "/".join(parts[first:])

@@ -12,9 +12,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from langmemory.languages.passages import sentence_starts
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 Layout = Literal["markdown", "rst", "python", "code", "plain"]
 """How a text shows its parts."""
@@ -136,11 +139,17 @@ def open_fence(text: str) -> str:
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt("commonmark").disable("inline").parse(text)
-    if not tokens or tokens[-1].type != "fence" or tokens[-1].map is None:
+    if not tokens or tokens[-1].type != "fence":
         return ""
-    (begins, ends), mark = tokens[-1].map, tokens[-1].markup
-    last = text.rstrip().splitlines()[-1].strip()
-    return "" if ends - begins > 1 and set(last) == {mark[0]} and len(last) >= len(mark) else mark
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as CommonMark has them
+    return "" if is_closed(tokens[-1], lines) else tokens[-1].markup
+
+
+def is_closed(fence: Token, lines: Sequence[str]) -> bool:
+    """Return whether somebody closed a fence of Markdown; ``lines`` are those of the text it stands in."""
+    begins, ends = fence.map or (0, 0)
+    last = lines[ends - 1].strip("> \t")
+    return ends - begins > 1 and set(last) == {fence.markup[0]} and len(last) >= len(fence.markup)
 
 
 def _markdown_headings(text: str, lines: Sequence[int]) -> Iterator[tuple[int, int, int, str]]:

@@ -74,6 +74,11 @@ class Connection(Protocol):
         id."""
         ...
 
+    @property
+    def measures(self) -> bool:
+        """Whether SQL here has the functions of sqlite-vec, which compare vectors."""
+        ...
+
     def unpacked(self, rows: Sequence[Any], /) -> tuple[Ids, Floats]:
         """Return rows of (id, e) of `vector_rows` as int64[n] and float32[n, dims]."""
         ...

@@ -318,7 +318,10 @@ class Graph:
         with self._reading() as view:
             key, _ = self._called(view, name, kind, facets)
         added = AddEntity(key=key, name=name, kind=kind, aliases=tuple(aliases))
-        self._apply([added, _statement(text or f"{name}: {kind}", facets, key)], f"added: {name}")
+        self._apply(
+            [added, _statement(text or f"{name}: {kind}", self._now(), facets, key)],
+            f"added: {name}",
+        )
         return self.entity(key)
 
     aadd_entity = twin(add_entity)
@@ -368,7 +371,7 @@ class Graph:
         if valid_at is not None:
             facets = Facets(**{**facets.given(), "valid_at": valid_at})
         said = text or f"{source} {relation.replace('_', ' ')} {target}"
-        statement = _statement(said, facets, first, last)
+        statement = _statement(said, self._now(), facets, first, last)
         edge = AddEdge(
             fact=statement.key, subject=claim.subject, relation=claim.relation, object=claim.object
         )
@@ -376,6 +379,9 @@ class Graph:
         return self._claimed(statement.key)
 
     arelate = twin(relate)
+
+    def _now(self) -> datetime:
+        return from_us(self._core.now_us())
 
     def _called(
         self, view: GraphView, name: str, kind: str, facets: Facets
@@ -662,8 +668,11 @@ def _of_statement(viewer: str | None, privacy: Privacy) -> Facets:
     return Facets(**{**whose((), viewer, privacy).given(), "kind": "semantic"})
 
 
-def _statement(text: str, facets: Facets, *mentions: str) -> AddMemory:
-    """Return the change that adds a memory that says something of these entities."""
-    value = {"text": text, "fact_kind": "fact", "language": detect_language(text).code}
+def _statement(text: str, now: datetime, facets: Facets, *mentions: str) -> AddMemory:
+    """Return the change that adds a memory that says something of these entities, said now."""
+    value = {
+        "text": text, "fact_kind": "fact", "language": detect_language(text).code,
+        "said_at": now.isoformat(),
+    }  # fmt: skip
     added = new_memory(f"fact/{secrets.token_hex(8)}", value, facets)
     return added.model_copy(update={"mentions": mentions})

@@ -142,7 +142,7 @@ class Lifecycle:
             found = [] if item is None else items.memories(snapshot.connection, np.array([item]))
         if not found:
             raise ChangeError(
-                f"There is no memory {key!r} in {namespace}. `langmemory search --archive` finds "
+                f"There is no memory {key!r} in {'/'.join(namespace)}. `langmemory search --archive` finds "
                 "archived ones."
             )
         memory = found[0]

@@ -85,7 +85,9 @@ def test_a_filter_that_does_not_fit_the_values_is_explained(
         store.put(ANNA, "fact", {"content": "A fact."})
         for filter in ({"a": {"$nope": 1}}, {"a": {"$gt": "z"}}):
             told = answer(store, "search_memory", query="x", filter=filter)
-            assert told.text == "Nothing was found." or ("filter is" in told.text and told.status == "error")
+            assert told.text == "Nothing was found." or (
+                "filter is" in told.text and told.status == "error"
+            )
 
 
 def test_any_day_may_bound_a_search(store: BaseStore, call: Call) -> None:

@@ -387,6 +387,7 @@ class Connection:
     damage_errors: tuple[type[Exception], ...] = (psycopg.errors.DataCorrupted,)
     own_words: tuple[str, ...] = ()
     vector_rows = ROWS
+    measures = False
     vector_of = staticmethod("v.item = {}".format)
     unpacked = staticmethod(unpack_vectors)
 

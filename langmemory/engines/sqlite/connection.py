@@ -28,6 +28,11 @@ from langmemory.files import create_file
 from langmemory.ledger.connection import SLOT_BITS
 from langmemory.ports.candidates import Floats, Ids
 
+try:
+    import sqlite_vec
+except ImportError:  # no wheel for this platform, and so not installed
+    sqlite_vec = None  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from langmemory.ledger.connection import Rescued
 
@@ -128,6 +133,21 @@ def is_damage(error: BaseException) -> bool:
     ) or "malformed JSON" in str(error.__cause__)
 
 
+def with_vector_functions(connection: apsw.Connection) -> bool:
+    """Load sqlite-vec into a connection, for its functions in SQL; whether that worked. There are no wheels
+    of it for some platforms, where numpy compares vectors alone."""
+    if sqlite_vec is None:
+        return False
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(sqlite_vec.loadable_path())
+    except apsw.Error:
+        return False
+    finally:
+        connection.enable_load_extension(False)
+    return True
+
+
 class Connection(apsw.Connection):
     """A connection that remembers what of the file was last looked at through it."""
 
@@ -145,6 +165,7 @@ class Connection(apsw.Connection):
     """Raised by a damaged table."""
 
     vector_rows = "vector"
+    measures = False
 
     @staticmethod
     def vector_of(item: str, /) -> str:
@@ -361,6 +382,7 @@ class Database:
             connection.pragma("cache_size", -4096)
             connection.pragma("temp_store", "memory")
             connection.pragma("trusted_schema", False)
+            connection.measures = with_vector_functions(connection)
         return connection
 
     @contextmanager

@@ -12,7 +12,6 @@ from typing import Final, TypeVar
 
 import apsw
 import numpy as np
-import sqlite_vec
 
 from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
 from langmemory.engines.sqlite import indexes, keyword_search, schema
@@ -312,11 +311,7 @@ class Engine:
     def public_connection(self) -> Connection:
         """Return the connection for SQL by hand, with sqlite-vec loaded; the same at each call."""
         if self._public is None:
-            connection = self.database.new_connection()
-            connection.enable_load_extension(True)
-            connection.load_extension(sqlite_vec.loadable_path())
-            connection.enable_load_extension(False)
-            self._public = connection
+            self._public = self.database.new_connection()
         return self._public
 
     ahead_us: Final = 0

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from langmemory.documents.files import read
-from langmemory.documents.splitting import FRONT_MATTER
+from langmemory.documents.splitting import FRONT_MATTER, is_closed
 from langmemory.errors import ImportFormatError, with_extra
 from langmemory.parts.importing.message import stable_id
 from langmemory.parts.importing.words import import_words
@@ -133,12 +133,10 @@ class _Reader:
         tokens = commonmark.parse("\n".join(lines))
         begun: Token | None = None
         for token in tokens:
-            if token.type == "fence" and token.map is not None:
-                last = lines[token.map[1] - 1].strip("> \t")
-                is_closed = set(last) == {token.markup[0]} and len(last) >= len(token.markup)
-                if is_closed and token.map[1] - token.map[0] > 1:
+            if token.type == "fence":
+                if is_closed(token, lines):
                     self.unread.append(token.content)
-                else:  # nobody closed it
+                else:
                     yield from self.notes(token.content)
             elif token.type == "inline" and not (begun and self._is_heading(begun, token.content)):
                 yield from self._paragraph(token.content)
