@@ -83,6 +83,12 @@ class _AllCommands(CommandLine):
         super().__init__(**options)
         self.commands = _Commands(dict.fromkeys(_PLACES))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            say(self.get_help(ctx))
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         self.format_usage(ctx, formatter)
         self.format_help_text(ctx, formatter)

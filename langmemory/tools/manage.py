@@ -174,7 +174,9 @@ def _managed(store: BaseStore, namespace: Namespace, id: str, viewer: str | None
     try:
         return str(uuid.UUID(key))
     except ValueError:
-        raise refuse(f"The arguments are not valid: id: {OF_OTHERS}.") from None
+        raise refuse(
+            f"The arguments are not valid: id: {OF_OTHERS}. Correct it and call again."
+        ) from None
 
 
 def _verbs(permitted: tuple[str, ...]) -> str:

@@ -31,7 +31,7 @@ from langmemory.ports.candidates import Floats, Ids
 try:
     import sqlite_vec
 except ImportError:  # no wheel for this platform, and so not installed
-    sqlite_vec = None  # type: ignore[assignment]
+    sqlite_vec = None
 
 if TYPE_CHECKING:
     from langmemory.ledger.connection import Rescued
