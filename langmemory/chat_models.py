@@ -149,13 +149,13 @@ def unheard(model: Runnable[Asked, Answer]) -> Runnable[Asked, Answer]:
     return model.with_config(tags=[TAG_NOSTREAM])
 
 
-def bounded(model: Model, tokens: int = BRIEF_TOKENS) -> Model:
+def bounded(model: Model, tokens: int = BRIEF_TOKENS, *, temperature: float | None = 0.0) -> Model:
     """The model, where it is Ollama's and its own settings leave that open, with an end to its answers, which
-    else may go on for hours, and a temperature of 0."""
+    else may go on for hours, and a temperature; None leaves that as it is."""
     open_settings = {
         name: value
-        for name, value in (("num_predict", tokens), ("temperature", 0.0))
-        if getattr(model, name, value) is None
+        for name, value in (("num_predict", tokens), ("temperature", temperature))
+        if value is not None and getattr(model, name, value) is None
     }
     copy: Any = getattr(model, "model_copy", None)
     if copy is None or not hasattr(model, "num_predict") or not open_settings:
@@ -175,7 +175,7 @@ def ask_briefly(model: BaseChatModel, prompt: str, *, seconds: float = BRIEF_SEC
     for piece in unheard(bounded(model)).stream(prompt):
         pieces.append(piece.text)
         if time.monotonic() > deadline:
-            raise UnusableAnswerError(f"no whole answer within {seconds:g} s")
+            raise UnusableAnswerError(f"no whole answer within {seconds:.3g} s")
     return answer_text("".join(pieces))
 
 

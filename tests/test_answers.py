@@ -22,7 +22,9 @@ from langmemory.answers import (
     without_repetitions,
 )
 from langmemory.chat_models import ask_briefly, bounded
+from langmemory.context.budget import ContextBudget
 from langmemory.graphs import build_chat_graph
+from langmemory.nodes.model import ModelNode
 from langmemory.recall.models import (
     chat_model_expander,
     chat_model_planner,
@@ -195,6 +197,14 @@ def test_an_endless_answer_ends() -> None:
     assert bounded(ChatOllama(model="m")).num_predict  # type: ignore[attr-defined]
     assert bounded(ChatOllama(model="m", num_predict=7)).num_predict == 7  # type: ignore[attr-defined]
     assert bounded(model) is model
+    assert bounded(ChatOllama(model="m"), temperature=None).temperature is None  # type: ignore[attr-defined]
+
+
+def test_the_answer_of_a_chat_ends_with_the_window() -> None:
+    """An Ollama model without a limit of its own is cut off where the reserve for its answer ends."""
+    budget = ContextBudget(window_tokens=16_000)
+    node: Any = ModelNode(ChatOllama(model="m"), budget=budget, citations="keep")
+    assert node.model.num_predict == budget.window_tokens - budget.hard_limit_tokens
 
 
 CALLS = [

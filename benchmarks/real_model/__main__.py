@@ -204,7 +204,7 @@ def summaries(talks: Sequence[Conversation], subject: Subject) -> dict[str, Any]
             messages = [*map(message_of, talk.turns, range(len(talk.turns)))]
             result = summarize_messages(
                 messages, running_summary=None, model=subject.model, max_tokens=400,
-                max_tokens_before_summary=1, max_summary_tokens=128,
+                max_tokens_before_summary=1, max_summary_tokens=128, grounded=True,
             )  # fmt: skip
             text = result.running_summary.summary if result.running_summary else ""
             verdict = summary_verdict(talk, text) if text else "kept whole"
@@ -281,7 +281,10 @@ def chat(texts: Sequence[str], subject: Subject) -> dict[str, Any]:
     with MemoryStore(":memory:") as store, subject.counting() as cost:
         tools = ["search_memory", "manage_memory", "core_memory_append"]
         graph = build_chat_graph(
-            subject.model, tools=tools, store=store, checkpointer=InMemorySaver()
+            bounded(subject.model, READER_TOKENS),
+            tools=tools,
+            store=store,
+            checkpointer=InMemorySaver(),
         )
         config: Any = {"configurable": {"thread_id": "chat", "user_id": "lena"}}
         for text in texts:

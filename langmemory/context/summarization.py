@@ -25,6 +25,7 @@ from langmemory.answers import answer_text, without_repetitions
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.turns import exchange_ends, turn_starts, with_missing_results
+from langmemory.formation.grounding import retold
 
 log = logging.getLogger(__name__)
 
@@ -124,6 +125,7 @@ class Settings:
     summary_window: int | None
     keep_turns: int | None
     summarised_turns: int | None
+    grounded: bool = False
 
     def __post_init__(self) -> None:
         if self.max_summary_tokens >= self.max_tokens:
@@ -178,6 +180,8 @@ class Plan:
         if not text:
             return self.failed("the model returned an empty summary")
         covered = [self.pending[index] for index in self.chosen]
+        if self.settings.grounded and not (text := self._retold(text, covered)):
+            return self.failed("nobody said what the model's summary says")
         ids = {str(message.id) for message in covered}
         leaving = set(self.chosen)
         kept = [message for index, message in enumerate(self.pending) if index not in leaving]
@@ -194,6 +198,15 @@ class Plan:
                 last_summarized_message_id=last,
             ),
         )
+
+    def _retold(self, text: str, covered: Sequence[AnyMessage]) -> str:
+        """The summary without sentences that say what nobody said."""
+        sources = [f"{one.name or one.type}: {one.text}" for one in covered]
+        sources += [self.existing.summary] if self.existing else []
+        kept = retold(text, sources)
+        if kept != text:
+            log.warning("summary_unsaid chars=%d kept_chars=%d", len(text), len(kept))
+        return kept
 
     def _systems(self) -> list[AnyMessage]:
         return [] if self.system is None else [self.system]

@@ -23,6 +23,8 @@ MAX_CHARACTERS: Final = 400
 """Of an insight."""
 SUPPORTED: Final = 0.5
 """Share of the telling words of a text that its sources must have."""
+RETOLD: Final = 0.2
+"""And of a sentence that sums up talk in words of its own."""
 _MARKUP: Final = re.compile(r"[<>{}\[\]|`]|https?:|www\.|\S@\S|\(unchanged|\.{3}|…")
 _SENTENCES: Final = re.compile(r"(?<=[.!?。！？])\s*")
 _BEGINNING: Final = 3
@@ -74,11 +76,12 @@ def unsupported_part(
     *,
     counts: Collection[int] = (),
     days: Iterable[date] = (),
+    share: float = SUPPORTED,
 ) -> str | None:
     """Return what of a text no source supports; None where they support enough of it.
 
     Numbers, dates, names and in German nouns must all stand in a source; of the other telling words
-    `SUPPORTED`.
+    ``share``.
 
     Args:
         text: The text.
@@ -86,6 +89,7 @@ def unsupported_part(
         sources: Texts that it was made from.
         counts: Numbers that may be said all the same: of sources, of conversations.
         days: Days on which the sources were said, which may be named.
+        share: Of the telling words, those that stand in a source at least.
     """
     own = wording(text, language)
     theirs = [wording(source, language) for source in (*sources, *_date_forms(days, language))]
@@ -101,9 +105,36 @@ def unsupported_part(
         return "a name that no source has"
     telling = own.words - own.numbers - named
     missing = missing_words(telling, known | known_days)
-    if not own.words or len(missing) > (1 - SUPPORTED) * len(telling):
+    if not own.words or len(missing) > (1 - share) * len(telling):
         return "words that no source supports"
     return None
+
+
+def retold(text: str, sources: Sequence[str]) -> str:
+    """Return the sentences of a summary of talk that do not say what nobody said: another number, date or
+    name, an order, or words that all stand nowhere. A summary in another language is kept but for orders
+    and numbers."""
+    whole = "\n".join(sources)
+    language = language_of(whole)
+    same = language_of(text) == language
+    known = wording(whole, language).numbers
+
+    def is_said(sentence: str) -> bool:
+        if harmful(sentence, sources) is not None:
+            return False
+        if same:
+            return unsupported_part(sentence, language, [whole], share=RETOLD) is None
+        return wording(sentence, language).numbers <= known
+
+    lines = (
+        " ".join(part for part in _SENTENCES.split(line) if not _tells(part) or is_said(part))
+        for line in text.splitlines()
+    )
+    return "\n".join(lines).strip()
+
+
+def _tells(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def turned_round(text: str, language: str, sources: Sequence[str]) -> bool:

@@ -156,6 +156,7 @@ def build_chat_graph(
             final_prompt=RECALL_FINAL_SUMMARY_PROMPT,
             token_counter=token_counter,
             name="summarize",
+            grounded=True,
             **budget.summarization,
         )
         graph.add_node("summarize", summarize | RunnableLambda(_unstreamed))

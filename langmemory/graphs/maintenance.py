@@ -21,6 +21,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 from langmemory.chat_models import as_chat_model, named_chat_model
 from langmemory.config import Config, load_config
 from langmemory.errors import ConfigError, MaintenanceBusyError
+from langmemory.formation.asking.asker import asking_within
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.maintenance.night import BudgetSpentError, Night
 from langmemory.maintenance.report import TaskReport
@@ -186,7 +187,7 @@ def _task(
         return {"reports": [asdict(report)]}
     began = time.monotonic()
     try:
-        with counting() as night.counter:
+        with counting() as night.counter, asking_within(night.config.task_seconds):
             TASKS[name](night, report)
     except BudgetSpentError as error:
         report.refused.append(str(error))

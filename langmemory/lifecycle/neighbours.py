@@ -12,13 +12,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from pydantic import BaseModel, Field
 
 from langmemory import swarm
 from langmemory.changes import Change, Merge, OpenReview, UpdateMemory
+from langmemory.formation.asking.limits import ShortText, at_most
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.pairs import Pair
 from langmemory.formation.duplicates import GREY, NEIGHBOURS, SAME, said_twice, says_less
@@ -118,15 +119,15 @@ class Written(BaseModel):
 
     memory: int
     """Its number among those shown, from 1."""
-    keywords: list[str] = Field(max_length=MOST_TAGS)
-    tags: list[str] = Field(max_length=MOST_TAGS)
+    keywords: list[ShortText] = Field(max_length=MOST_TAGS)
+    tags: list[ShortText] = Field(max_length=MOST_TAGS)
     context: str = Field(max_length=CONTEXT_CHARACTERS)
 
 
 class WrittenNotes(BaseModel):
     """Notes on memories."""
 
-    notes: list[Written]
+    notes: Annotated[list[Written], at_most(maxItems=40)]
 
 
 Writer = Callable[[Sequence[tuple[Memory, Sequence[str]]]], Mapping[int, Written]]

@@ -15,13 +15,18 @@ import numpy as np
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import ValidationError
 
-from langmemory.answers import answer_text
 from langmemory.changes import Change, OpenReview
-from langmemory.chat_models import bounded
+from langmemory.chat_models import ask_briefly
 from langmemory.context.marking import quoted_lines
 from langmemory.context.tokens import count_text
 from langmemory.errors import DatabaseError, ExtractionError, ModelUnavailableError
-from langmemory.formation.asking.asker import Answered, Asker, Question
+from langmemory.formation.asking.asker import (
+    ANSWER_SECONDS,
+    Answered,
+    Asker,
+    Question,
+    seconds_left,
+)
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.judging import ModelJudge, StructuralJudge, Verdicts
@@ -385,7 +390,7 @@ def ask_model(night: Night, report: TaskReport, prompt: str) -> str | None:
         return None
     report.model_calls += 1
     try:
-        answer = answer_text(bounded(night.model).invoke(prompt))
+        answer = ask_briefly(night.model, prompt, seconds=min(ANSWER_SECONDS, seconds_left()))
     except Exception as error:  # whatever a provider raises: the rules do without
         night.model = None  # not asked again in this task
         report.refused.append(

@@ -19,7 +19,7 @@ from langchain_core.tools import BaseTool
 
 from langmemory.answers import calls_in_text
 from langmemory.arguments import one_of
-from langmemory.chat_models import check_model
+from langmemory.chat_models import bounded, check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
 from langmemory.context.citations import Citations
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
@@ -86,6 +86,9 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         name: str = "model",
     ) -> None:
         check_model(model)
+        budget = ContextBudget() if budget is None else budget
+        reserve = budget.window_tokens - budget.hard_limit_tokens
+        model = bounded(model, reserve, temperature=None) if reserve else model
         bound = model.bind_tools(list(tools)) if tools else model
         self.has_tools = bool(tools)
         keep = one_of("citations", citations, Citations) == "keep"
@@ -94,7 +97,7 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         )
         self.prompt = prompt
         self.placement = one_of("placement", placement, Placement)
-        self.budget = ContextBudget() if budget is None else budget
+        self.budget = budget
         self.input_key = input_key
         self.messages_key = messages_key
         self.token_counter = token_counter

@@ -69,6 +69,7 @@ def _summarize_messages(
     summary_window: int | None = None,
     keep_turns: int | None = None,
     summarised_turns: int | None = None,
+    grounded: bool = False,
 ) -> Steps[SummarizationResult]:
     """Replace the oldest messages by a summary when there are too many tokens.
 
@@ -97,6 +98,8 @@ def _summarize_messages(
         summarised_turns: age in turns up to which the summary covers a conversation whose messages
             are all still in `messages`: it is made anew of these, and what is older is reached by
             recall only. None extends one summary for ever.
+        grounded: leave sentences out of the summary that have a number, date or name that nobody said,
+            or no word of the conversation, and orders. LangMem believes the model.
 
     Raises:
         ValueError: a message has no id or was summarized before (ids must be unique), or
@@ -117,6 +120,7 @@ def _summarize_messages(
             summary_window=summary_window,
             keep_turns=keep_turns,
             summarised_turns=summarised_turns,
+            grounded=grounded,
         ),
     )
     return _steps(prepared, model)
@@ -176,6 +180,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         summary_window: int | None = None,
         keep_turns: int | None = None,
         summarised_turns: int | None = None,
+        grounded: bool = False,
     ) -> None:
         self.name = name
         self.model = _model(model)
@@ -191,6 +196,7 @@ class SummarizationNode(Runnable[Any, dict[str, Any]]):
         self.summary_window = summary_window
         self.keep_turns = keep_turns
         self.summarised_turns = summarised_turns
+        self.grounded = grounded
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any

@@ -23,6 +23,8 @@ Implied = Literal["denied", "past"]
 EXTRACTION_FAILED: Final = "extraction failed"
 """Among what an extraction dropped, and in the note of its run: a model answered, but nothing could be
 made of it, and the turns stay as they were said."""
+UNREAD: Final = "an answer that could not be read"
+"""Among what an extraction dropped, once for each question that a model did not answer."""
 READ_IN_PART: Final = "read in part"
 """Among what an extraction dropped, once for each turn too long to be read whole; the note of the run
 counts them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import time
@@ -30,6 +30,7 @@ from langmemory.errors import (
     TurnsReadError,
 )
 from langmemory.formation import settling
+from langmemory.formation.asking.asker import asking_within
 from langmemory.formation.batch import Batch
 from langmemory.formation.contradiction.pairs import Group
 from langmemory.formation.duplicates import Division
@@ -62,7 +63,7 @@ from langmemory.reflection.events import (
     reflected,
 )
 from langmemory.reflection.payload import labels_of
-from langmemory.reflection.tokens import counting, noted
+from langmemory.reflection.tokens import TokenCounter, counting, noted
 from langmemory.steps import Steps, call, thread_call
 from langmemory.stores import MemoryStore
 from langmemory.types import Applied, Namespace, Privacy
@@ -151,6 +152,9 @@ logger = logging.getLogger("langmemory.reflection")
 
 Update = dict[str, Any]
 
+BATCH_SECONDS: Final = 600.0
+"""So long models may be asked about a batch in all: for facts, names and contradictions. What they do not
+come to is left to the rules, and to reviews."""
 MAX_PLANS = 5
 """So often a batch is planned when memory changes while it is reflected."""
 
@@ -247,7 +251,7 @@ class ReflectionSteps:
         try:
             # Rules compare with what the speakers told before: only what is known can be taken back.
             with (
-                counting(state.get("usage")) as tokens,
+                self._asking(state) as tokens,
                 comparing(lambda: self._knowledge(batch.namespace, config)),
             ):
                 extraction = yield call(self.extractor, "extract", batch, names=names)
@@ -268,6 +272,13 @@ class ReflectionSteps:
             "problem": extraction.problem,
             "usage": tokens.usage,
         }
+
+    @contextmanager
+    def _asking(self, state: ReflectionState) -> Iterator[TokenCounter]:
+        """Count what models take, and let them take no longer than a batch may."""
+        spent = time() - state.get("begun_at", time())
+        with counting(state.get("usage")) as tokens, asking_within(BATCH_SECONDS - spent):
+            yield tokens
 
     def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others
@@ -308,7 +319,7 @@ class ReflectionSteps:
         found, pairs = yield thread_call(self._doubts, state, config)
         usage = {}
         if self.names is not None and pairs:
-            with counting(state.get("usage")) as tokens:
+            with self._asking(state) as tokens:
                 found = (yield call(self.names, "judge", pairs)).after(found)
             usage = {"usage": tokens.usage}
         resolution = apply_identities(unpacked(Resolution, state["resolution"]), found.decisions)
@@ -348,7 +359,7 @@ class ReflectionSteps:
         """Find what cannot be true together, and what holds; a judge is asked once a group."""
         asked = yield thread_call(self._groups, state, config)
         verdicts: list[Verdicts] = []
-        with counting(state.get("usage")) as tokens:
+        with self._asking(state) as tokens:
             for group, known in asked:
                 verdicts.append(known or (yield call(self.judge, "judge", group)))
         return {"verdicts": [packed(one) for one in verdicts], "usage": tokens.usage}

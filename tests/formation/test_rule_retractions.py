@@ -193,9 +193,12 @@ def test_a_correction_at_once_means_what_was_said_last(back: str) -> None:
         ("Mi cumpleaños es el 3 de mayo.", "No, espera: el 5 de mayo.", "Lena cumple años el 5 de mayo."),
         ("Abito a Lucca.", "No, aspetta: a Pisa.", "Lena vive a Pisa."),
         ("Vivo en Lugo.", "Perdona, en Vigo.", "Lena vive en Vigo."),
-        ("My birthday is on 3 May.", "Wait, no: on 5 May, the 3rd is my wife's.", "Lena's birthday is on 5 May."),
-        ("Mein Geburtstag ist am 3. Mai.", "Halt: am 5. Mai, am 3. ist der meiner Frau.", "Lena hat am 5. Mai Geburtstag."),
-        ("Mi cumpleaños es el 3 de mayo.", "No, espera: es el 5 de mayo, el 3 es el de Ana.", "Lena cumple años el 5 de mayo."),
+        ("My birthday is on 3 May.", "Wait, no: on 5 May, the 3rd is my wife's.",
+         "Lena's birthday is on 5 May."),
+        ("Mein Geburtstag ist am 3. Mai.", "Halt: am 5. Mai, am 3. ist der meiner Frau.",
+         "Lena hat am 5. Mai Geburtstag."),
+        ("Mi cumpleaños es el 3 de mayo.", "No, espera: es el 5 de mayo, el 3 es el de Ana.",
+         "Lena cumple años el 5 de mayo."),
     ],
 )  # fmt: skip
 def test_no_and_another_value_corrects_what_was_said_last(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,15 @@ from langchain_ollama import ChatOllama
 
 from langmemory.chat_models import form_of
 from langmemory.errors import ConfigError, ExtractionError
-from langmemory.formation.asking.asker import ANSWER_TOKENS, Asker
+from langmemory.formation.asking import asker
+from langmemory.formation.asking.asker import ANSWER_TOKENS, Asker, asking_within
 from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.extraction.completed import CompletedExtractor
 from langmemory.formation.extraction.extractor import ModelExtractor
-from langmemory.formation.extraction.grounded import grounded
+from langmemory.formation.extraction.grounded import Talk, grounded
 from langmemory.formation.extraction.measuring import measure
 from langmemory.formation.extraction.small import PROMPTS, SmallExtractor
-from langmemory.ports.facts import Claim
+from langmemory.ports.facts import UNREAD, Claim
 from tests.ollama_server import OllamaServer, Reply
 from tests.scripted import ScriptedModel
 
@@ -102,7 +105,49 @@ def test_answers_that_cannot_be_read_are_few() -> None:
     model = ScriptedModel(script=[noted("Olga planted 2 pear trees last year.")], otherwise="pear")
     found = SmallExtractor(model).extract(talk)
     assert len(found.facts) == 1
-    assert found.dropped == ("an answer that could not be read",) * 9
+    assert found.dropped == (UNREAD,) * 9
+
+
+def test_a_batch_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When its time is over, the model is asked no more: what it noted stays, and the rest is counted."""
+    clock = [0.0]
+    monkeypatch.setattr(asker, "monotonic", lambda: clock[0])
+
+    def slowly(prompt: list[BaseMessage]) -> str:
+        clock[0] += 20
+        return noted("Olga planted 2 pear trees last year.")
+
+    talk = batch(*(("Olga", f"I planted {n} pear trees last year.") for n in range(2, 12)))
+    model = ScriptedModel(otherwise=slowly)
+    with asking_within(30):
+        found = SmallExtractor(model).extract(talk)
+    assert found.model_calls == len(model.prompts) == 2
+    assert found.dropped == (UNREAD,) * 8
+    with asking_within(0), pytest.raises(ExtractionError, match="time for all questions is over"):
+        Asker(model, {"title": "A", "type": "object"}).ask(_anything())
+    long = replace(batch(*[("Olga", "I planted two pear trees. " * 60)] * 3), tokens=50)
+    model = ScriptedModel(otherwise=lambda prompt: slowly(prompt) and '{"facts": []}')
+    with asking_within(30):
+        assert UNREAD in ModelExtractor(model).extract(long).dropped
+    assert len(model.prompts) == 2
+
+
+def test_the_talk_of_a_batch_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small model is asked by it, and its notes are grounded in it."""
+    made = []
+    monkeypatch.setattr(Talk, "__init__", _counted(Talk.__init__, made))
+    talk = batch(("Olga", "I planted three quince trees last year."))
+    answer = noted("Olga planted three quince trees last year.")
+    CompletedExtractor(SmallExtractor(ScriptedModel(otherwise=answer))).extract(talk)
+    assert len(made) == 1
+
+
+def _counted(function: Any, made: list[Any]) -> Any:
+    def counted(*args: Any) -> None:
+        made.append(args)
+        function(*args)
+
+    return counted
 
 
 def test_an_answer_has_an_end() -> None:

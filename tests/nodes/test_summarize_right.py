@@ -250,6 +250,24 @@ def test_a_huge_tool_result_does_not_overflow_the_summarizing_model() -> None:
     assert prompt[0].text.startswith("human: question 1\nai: calling\ntool: xxx")
 
 
+def test_a_grounded_summary_says_what_was_said() -> None:
+    """Sentences that nobody said are left out; where none is left, the conversation stays whole."""
+    messages = [
+        HumanMessage("Ben rows on Sundays.", id="1"),
+        ai("2"),
+        human("3"),
+        ai("4"),
+        human("5"),
+    ]
+    scribe = Scribe(say="Ben rows on Sundays. He won 14 medals.")
+    options: dict[str, Any] = {"max_tokens": 3, "grounded": True}
+    found = summarize(messages, model=scribe, **options)
+    assert found.running_summary.summary == "Ben rows on Sundays."
+    found = summarize(messages, model=Scribe(say="Clara won 14 medals."), **options)
+    assert (found.messages, found.running_summary) == (messages, None)
+    assert found.error == "nobody said what the model's summary says"
+
+
 @pytest.mark.parametrize(
     "say", [RuntimeError("model not found"), "  ", "<think>hm</think>"], ids=["error", "", "think"]
 )

@@ -7,8 +7,11 @@ Three outcomes are kept apart: an answer (which may be "nothing"), an answer tha
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from math import inf
 from string import Template
 from time import monotonic
 from typing import Any, Generic, Literal, TypeVar
@@ -35,6 +38,9 @@ ANSWER_SECONDS = 300.0
 """So long a whole answer may take; a model that repeats itself is cut off then."""
 ANSWER_TOKENS = 2_048
 """So long an answer may be: of a batch as `ReflectionConfig.batch_tokens` has it, with room to spare."""
+
+_END: ContextVar[float] = ContextVar("langmemory_asking_ends", default=inf)
+"""When the time of all questions together is over, by the monotonic clock."""
 
 Method = Literal["json_schema", "function_calling", "json_mode", "text"]
 """How a model is held to the schema: as its ``with_structured_output`` calls it, or not at all."""
@@ -139,7 +145,10 @@ class Asker:
 
     def _answer(self, messages: list[BaseMessage], config: RunnableConfig | None) -> Steps[str]:
         """Send the messages and return the answer. Raises what its failure is to be reported as."""
-        limit = _Limit(self._seconds, self._tokens)
+        left = seconds_left()
+        if left <= 0:
+            raise ExtractionError(f"{self._name} was not asked: the time for all questions is over")
+        limit = _Limit(min(self._seconds, left), self._tokens)
         try:
             answer = yield call(
                 self._ask.with_config(callbacks=[limit]), "invoke", messages, config
@@ -188,7 +197,23 @@ class _Limit(BaseCallbackHandler):
         if self._told > self._tokens:
             raise AnswerTooLongError(f"it was cut off after {self._tokens} tokens")
         if monotonic() > self._end:
-            raise AnswerTooLongError(f"it was cut off after {self._seconds:g} s")
+            raise AnswerTooLongError(f"it was cut off after {self._seconds:.3g} s")
+
+
+@contextmanager
+def asking_within(seconds: float) -> Iterator[None]:
+    """Let the questions that are asked within take so long in all. An answer is cut off then, and what is
+    asked later raises `ExtractionError` at once."""
+    token = _END.set(min(_END.get(), monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def seconds_left() -> float:
+    """Return how long questions may still take; see `asking_within`."""
+    return _END.get() - monotonic()
 
 
 def is_outage(error: Exception) -> bool:

@@ -44,6 +44,7 @@ from langmemory.formation.times import find
 from langmemory.languages import detect_language
 from langmemory.ports.facts import (
     READ_IN_PART,
+    UNREAD,
     Extraction,
     Fact,
     SessionSummary,
@@ -122,10 +123,10 @@ class ModelExtractor:
                     asker = self._asker(len(left.turns))
                     answered = yield from asker.asked(self._question(left, names))
                 except ExtractionError as error:
-                    if left is part:  # it comes with the calls of those before it
-                        error.model_calls += sum(one.model_calls for one in found)
+                    if not found:
                         raise
-                    found.append(Extraction(model_calls=error.model_calls))
+                    unread = (UNREAD,) if left is part else ()
+                    found.append(Extraction(model_calls=error.model_calls, dropped=unread))
                     break  # what was finished stays
                 found.append(_extraction(left, answered))
                 left = _unread_rest(left, answered.value)

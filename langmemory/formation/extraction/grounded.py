@@ -461,9 +461,15 @@ def _tells_of(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w)(?:{either}){space}\w", text, re.IGNORECASE) is not None
 
 
+@lru_cache(maxsize=2)
+def talk_of(batch: Batch, names: tuple[str, ...]) -> Talk:
+    """Return the talk of a batch, which a small model is asked by and grounded in."""
+    return Talk(batch, names)
+
+
 def grounded(extraction: Extraction, batch: Batch, names: Sequence[str] = ()) -> Extraction:
     """Return a model's extraction as far as it is grounded, and why the rest is not."""
-    talk = Talk(batch, names)
+    talk = talk_of(batch, tuple(names))
     dropped = list(extraction.dropped)
     facts: list[Fact] = []
     for fact in extraction.facts:

@@ -19,7 +19,7 @@ from langmemory.formation.asking.asker import ANSWER_SECONDS, Asker, Method, Que
 from langmemory.formation.asking.json_answers import json_object
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.answers import clean
-from langmemory.formation.extraction.grounded import Talk
+from langmemory.formation.extraction.grounded import talk_of
 from langmemory.formation.extraction.requests import separate_requests
 from langmemory.formation.extraction.transcript import label, parts, without_injected_text
 from langmemory.formation.rules import RuleExtractor
@@ -30,7 +30,7 @@ from langmemory.formation.rules.reader import speaker_named
 from langmemory.formation.statements import cues
 from langmemory.formation.times import find
 from langmemory.languages import Topic, detect_language, split_words
-from langmemory.ports.facts import READ_IN_PART, Extraction, Fact
+from langmemory.ports.facts import READ_IN_PART, UNREAD, Extraction, Fact
 from langmemory.steps import Steps, awaiting, blocking
 
 MOST_NOTES: Final = 5
@@ -115,7 +115,7 @@ class SmallExtractor:
             ExtractionError: No answer could be used.
         """
         asked, cut = parts(replace(batch, tokens=min(batch.tokens or PART_TOKENS, PART_TOKENS)))
-        stated = {turn.key for turn in Talk(batch, names).statements()}
+        stated = {turn.key for turn in talk_of(batch, tuple(names)).statements()}
         facts: list[Fact] = []
         calls = read = failed = unread = 0
         problem: ExtractionError | None = None
@@ -140,7 +140,7 @@ class SmallExtractor:
         if problem is not None and not read:
             problem.model_calls = calls
             raise problem
-        dropped = ("an answer that could not be read",) * unread + (READ_IN_PART,) * cut
+        dropped = (UNREAD,) * unread + (READ_IN_PART,) * cut
         return Extraction(facts=tuple(facts), model_calls=calls, dropped=dropped)
 
     extract, aextract = blocking(_extract), awaiting(_extract)

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -21,6 +21,7 @@ from langmemory.answers import answer_lines
 from langmemory.context.marking import is_injected, one_line, quoted_lines
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+from langmemory.formation.asking.limits import ShortText, Text, Texts, at_most
 from langmemory.formation.extraction.requests import plainly
 from langmemory.formation.orders import gives_orders
 from langmemory.formation.procedures.runs import Call, ToolRun, runs_of
@@ -36,24 +37,22 @@ MOST_SAID: Final = 2_000
 
 
 class LearnedStep(BaseModel):
-    text: str
-    calls: list[str] = Field(
-        default=[], description="ids of the calls it was done with, such as c1"
-    )
+    text: Text
+    calls: Texts = Field(default=[], description="ids of the calls it was done with, such as c1")
 
 
 class LearnedProcedure(BaseModel):
-    task: str
-    steps: list[LearnedStep]
-    preconditions: list[str] = []
-    messages: list[str] = Field(default=[], description="ids of the person's messages, such as m1")
-    same_as: str | None = None
+    task: Text
+    steps: Annotated[list[LearnedStep], at_most(maxItems=MOST_STEPS)]
+    preconditions: Texts = []
+    messages: Texts = Field(default=[], description="ids of the person's messages, such as m1")
+    same_as: ShortText | None = None
 
 
 class LearnedProcedures(BaseModel):
     """Procedures to keep."""
 
-    procedures: list[LearnedProcedure]
+    procedures: Annotated[list[LearnedProcedure], at_most(maxItems=10)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

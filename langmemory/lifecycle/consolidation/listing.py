@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from langmemory import swarm
 from langmemory.context.marking import quoted_lines
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
+from langmemory.formation.asking.limits import ShortText, at_most
 from langmemory.formation.wording import Wording, wording
 from langmemory.languages import detect_language
 from langmemory.ports.candidates import Ids
@@ -153,18 +154,24 @@ MAX_OPERATIONS: Final = 40
 """An answer with more of them is not read."""
 
 
+_Id = Annotated[str, at_most(maxLength=40)]
+_Ids = Annotated[list[_Id], at_most(maxItems=40)]
+_Statement = Annotated[str, at_most(maxLength=MAX_CHARACTERS)]
+_BlockText = Annotated[str, at_most(maxLength=8_000)]
+
+
 class _Operation(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    reason: str = ""
+    reason: ShortText = ""
 
 
 class Insight(_Operation):
     """A new memory that follows from several."""
 
     op: Literal["insight"]
-    text: str
-    sources: list[str]
+    text: _Statement
+    sources: _Ids
     kind: Literal["habit", "insight", "rule"]
 
 
@@ -172,25 +179,25 @@ class MergeSame(_Operation):
     """Memories that say the same are one."""
 
     op: Literal["merge"]
-    keep: str
-    others: list[str]
+    keep: _Id
+    others: _Ids
 
 
 class Outdate(_Operation):
     """A memory gave way to a newer one."""
 
     op: Literal["supersede"]
-    old: str
-    by: str
+    old: _Id
+    by: _Id
 
 
 class CoreText(_Operation):
     """Another text of a core block."""
 
     op: Literal["core"]
-    block: str
-    text: str
-    sources: list[str]
+    block: ShortText
+    text: _BlockText
+    sources: _Ids
 
 
 AnyOperation = Insight | MergeSame | Outdate | CoreText
@@ -200,7 +207,7 @@ Operation = Annotated[AnyOperation, Field(discriminator="op")]
 class Operations(BaseModel):
     """Operations over listed memories."""
 
-    operations: list[Operation]
+    operations: Annotated[list[Operation], at_most(maxItems=40)]
 
 
 SCHEMA: Final = Operations.model_json_schema()
