@@ -48,6 +48,7 @@ COUNTED: Final = 3
 SHORT: Final = 3
 """Spaces in a sentence that nobody says twice on purpose, at least."""
 _TAG: Final = re.compile(r"</?(?:tool_?calls?|function_?calls?)>", re.IGNORECASE)
+_CALL: Final = re.compile(r'\{\s*"name"\s*:\s*"[^"]+"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{')
 MOST_FIELDS: Final = 3
 """Of a call: its name, its arguments, and its type or id."""
 
@@ -182,12 +183,28 @@ def _json(text: str) -> Any:
             return None
 
 
+def _broken_call(text: str) -> Any:
+    """A call that broke off, without the argument under way."""
+    if _CALL.match(text) is None:
+        return []
+    from langchain_core.utils.json import parse_partial_json
+
+    try:
+        read = parse_partial_json(text)
+    except ValueError:
+        return []
+    arguments = read.get("arguments", read.get("parameters"))
+    if isinstance(arguments, dict) and arguments and not text.endswith("}"):
+        arguments.popitem()
+    return read
+
+
 def calls_in_text(text: str) -> list[ToolCall]:
     """Return the calls of tools that a model wrote as its answer, and nothing beside them: small models know
     the form of a call and not its place.
 
     Each is an object with a ``name`` and with ``arguments`` or ``parameters``; fences and tags around it do
-    not count.
+    not count. One that broke off at the limit of an answer has the arguments that were finished.
     """
     if '"name"' not in text:  # as nearly always: each answer of a thread is looked at in each turn
         return []
@@ -200,7 +217,7 @@ def calls_in_text(text: str) -> list[ToolCall]:
         try:
             read = [json.loads(line) for line in bare.splitlines() if line.strip()]
         except ValueError:
-            return []
+            read = _broken_call(bare)
     calls: list[ToolCall] = []
     for one in read if isinstance(read, list) else [read]:
         if not isinstance(one, dict) or not isinstance(one.get("name"), str):

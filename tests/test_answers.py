@@ -218,6 +218,9 @@ CALLS = [
     ('{"name": "Lena", "arguments": "many"}', []),
     ('Call {"name": "a", "arguments": {}}', []),
     ("You like tea.", []),
+    ('{"name": "a", "arguments": {"query": "tea", "filter": {"enum": ["tea", "tea", "te', ["a"]),
+    ('{"name": "a", "arguments": {"query": "tea"}', ["a"]),
+    ('{"name": "Lena", "age": 3', []),
     ("[]", []),
     ("", []),
 ]
@@ -227,6 +230,15 @@ CALLS = [
 def test_a_call_written_as_an_answer_is_read(text: str, names: list[str]) -> None:
     """As one object or several, in fences and tags; an object that is something else is none."""
     assert [call["name"] for call in calls_in_text(text)] == names
+
+
+def test_a_call_that_broke_off_has_the_arguments_that_were_finished() -> None:
+    """The one under way may be half of what was meant."""
+    [cut] = calls_in_text(
+        '{"name": "a", "arguments": {"query": "tea", "limit": 4, "filter": {"enum": ["te'
+    )
+    [whole] = calls_in_text('{"name": "a", "arguments": {"query": "tea"}')
+    assert (cut["args"], whole["args"]) == ({"query": "tea", "limit": 4}, {"query": "tea"})
 
 
 @pytest.mark.parametrize("endless", [False, True])

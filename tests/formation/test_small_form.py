@@ -134,7 +134,7 @@ def test_a_batch_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_talk_of_a_batch_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small model is asked by it, and its notes are grounded in it."""
-    made = []
+    made: list[Any] = []
     monkeypatch.setattr(Talk, "__init__", _counted(Talk.__init__, made))
     talk = batch(("Olga", "I planted three quince trees last year."))
     answer = noted("Olga planted three quince trees last year.")
