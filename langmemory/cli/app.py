@@ -33,7 +33,7 @@ COMMANDS: Final[dict[str, dict[str, str]]] = {
     },
     "What else agents need": {
         "documents": "documents:documents", "projects": "projects:projects",
-        "core": "core:core", "procedures": "procedures:procedures",
+        "core": "core_files:core", "procedures": "procedures:procedures",
     },
     "Serve it": {"serve": "serve:serve", "mcp": "serve:mcp", "token": "token:token"},
     "Check and measure": {
@@ -112,7 +112,10 @@ def _summary(place: str) -> str:
         source,
         re.MULTILINE | re.DOTALL,
     )
-    return found[1] or found[2] if found else load_object(place).__doc__.partition("\n")[0]
+    if found:
+        return found[1] or found[2]
+    home = re.search(rf"^from ([\w.]+) import (?:\([^)]*|[^\n(]*)\b{name}\b", source, re.MULTILINE)
+    return "" if home is None else _summary(f"{home[1]}:{name}")
 
 
 app = typer.Typer(

@@ -174,6 +174,3 @@ def _say(block: CoreBlock, as_json: bool) -> None:
         else f"Block {block.label}: version {block.version}, {len(block.content)} of {block.limit} "
         f"characters"
     )
-
-
-import langmemory.cli.core_files  # noqa: E402, F401  (adds the commands that bind blocks to files)
