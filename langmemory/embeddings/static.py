@@ -2,7 +2,8 @@
 
 A text's vector is the mean of its tokens' vectors, which carry their own weight: words that say
 little are short, telling ones long. The table has learned from all-MiniLM-L6-v2 what it makes of
-370,000 texts (`scripts/distill_embedder.py`).
+370,000 texts (`scripts/distill_embedder.py`). Words of other languages than English have pieces in
+its space (`langmemory.embeddings.foreign`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Tokenizer
 
+from langmemory.embeddings.foreign import ForeignTable
 from langmemory.embeddings.local import LocalEmbedder, Vectors
 from langmemory.languages.writing import plain_width
 
@@ -62,23 +64,30 @@ RUN_BYTES: Final = 200
 """Of one, besides its characters."""
 
 
+CURRENT: Final = "langmemory/static-256@3"
+ENGLISH: Final = "langmemory/static-minilm-256@2"
+"""The model before, which reads all texts as English; the vectors of English texts are the same."""
+
+
 class StaticEmbedder(LocalEmbedder):
     """Embeds about 30,000 short texts a second without a model server, torch or the network.
 
     Sums are of integers, hence exact: a text has bit by bit the same vector alone, in any batch
-    and on any machine. Every instance shares one table, read on first use (30 ms, 8 MB).
+    and on any machine. Every instance shares one table, read on first use (30 ms, 8 MB), and one of pieces of
+    other languages.
+
+    Args:
+        model_id: `CURRENT`, or `ENGLISH` for a file that has vectors of that.
     """
 
-    model_id = "langmemory/static-minilm-256@2"
     dims = 256
+
+    def __init__(self, model_id: str = CURRENT) -> None:
+        self.model_id = model_id
 
     def tokenize(self, texts: Sequence[str]) -> list[TokenIds]:
         """Token ids of each text, whole however long it is."""
-        # The tokenizer refuses lone surrogates.
-        batch = [
-            text if text.isascii() else plain_width(text.encode("utf-8", "ignore").decode())
-            for text in texts
-        ]
+        batch = list(map(_readable, texts))
         split: list[TokenIds] = []
         for some in _together(batch):
             if len(some) > 1 or len(some[0]) <= MOST_CHARACTERS:
@@ -99,17 +108,39 @@ class StaticEmbedder(LocalEmbedder):
         table = _load()[1].vectors
         sums = np.zeros((len(tokens), self.dims), dtype=np.int64)
         for row, ids in zip(sums, tokens, strict=True):
-            for start in range(0, len(ids), TOKENS_AT_ONCE):
-                some = table.take(ids[start : start + TOKENS_AT_ONCE], axis=0)
-                row += np.add.reduce(some, axis=0, dtype=np.int32)
-        lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
-        lengths[lengths == 0] = 1.0
-        vectors: Vectors = (sums / lengths).astype(np.float32)
-        return vectors
+            _add(row, table, ids)
+        return _unit(sums)
+
+    def embed_split(self, texts: Sequence[str], tokens: Sequence[TokenIds]) -> Vectors:
+        """float32[n, dims] of texts that `tokenize` has split into these tokens."""
+        if self.model_id == ENGLISH:
+            return self.embed_tokens(tokens)
+        (_, table), others = _load(), _load_foreign()
+        sums = np.zeros((len(texts), self.dims), dtype=np.int64)
+        for row, text, ids in zip(sums, texts, tokens, strict=True):
+            parts = [text] if len(text) <= PART_CHARACTERS else list(_parts(text))
+            split = [others.split(_runs(_readable(part))) for part in parts]
+            if not any(split):
+                _add(row, table.vectors, ids)
+                continue
+            for part, found in zip(parts, split, strict=True):
+                rest = found[1] if found else _runs(_readable(part))
+                if found:
+                    for start in range(0, len(found[0]), TOKENS_AT_ONCE):
+                        some = others.vectors(found[0][start : start + TOKENS_AT_ONCE])
+                        row += np.add.reduce(some, axis=0, dtype=np.int64)
+                kept = _kept_with(set(rest))
+                ids = np.frombuffer(b"".join(map(kept.__getitem__, rest)), dtype=np.uint16)
+                _add(row, table.vectors, ids)
+        return _unit(sums)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """float32[n, dims], one L2-normalised row a text; zero where no token is known."""
-        return self.embed_tokens(self.tokenize(texts))
+        return self.embed_split(texts, self.tokenize(texts))
+
+    def language(self, text: str) -> str:
+        """A name for what a text is written in, by its words, see `ForeignTable.language`."""
+        return _load_foreign().language(_runs(_readable(text[:PART_CHARACTERS])))
 
     def token_vectors(self) -> TokenTable:
         """The vectors and weights that token ids index."""
@@ -119,6 +150,25 @@ class StaticEmbedder(LocalEmbedder):
         """The id of each token, by its text; parts of words begin with ``##``."""
         found: Mapping[str, int] = _load()[0].get_vocab()
         return found
+
+
+def _add(row: npt.NDArray[np.int64], table: npt.NDArray[np.int8], ids: TokenIds) -> None:
+    """Add the vectors of tokens to a sum."""
+    for start in range(0, len(ids), TOKENS_AT_ONCE):
+        some = table.take(ids[start : start + TOKENS_AT_ONCE], axis=0)
+        row += np.add.reduce(some, axis=0, dtype=np.int32)
+
+
+def _unit(sums: npt.NDArray[np.int64]) -> Vectors:
+    lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
+    lengths[lengths == 0] = 1.0
+    vectors: Vectors = (sums / lengths).astype(np.float32)
+    return vectors
+
+
+def _readable(text: str) -> str:
+    """The text as the tokenizer reads it, which refuses lone surrogates."""
+    return text if text.isascii() else plain_width(text.encode("utf-8", "ignore").decode())
 
 
 def _together(batch: Iterable[str]) -> Iterator[list[str]]:
@@ -219,6 +269,20 @@ def _load() -> tuple[Tokenizer, TokenTable]:
             if _loaded is None:
                 _loaded = _read()
     return _loaded
+
+
+_foreign: ForeignTable | None = None
+
+
+def _load_foreign() -> ForeignTable:
+    """The pieces of other languages, read from the package once a process."""
+    global _foreign
+    if _foreign is None:
+        words = _load()[0].get_vocab()
+        with _loading:
+            if _foreign is None:
+                _foreign = ForeignTable(word for word in words if word.isalpha())
+    return _foreign
 
 
 def _read() -> tuple[Tokenizer, TokenTable]:

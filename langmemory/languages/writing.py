@@ -103,6 +103,11 @@ def split_words(text: str) -> list[str]:
     return words
 
 
+def whole_words(text: str) -> list[str]:
+    """The words of a text, in order, with runs of scripts without spaces as they are."""
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(_unified(text))
+
+
 def _unified(text: str) -> str:
     """One spelling of what reads the same."""
     text = unicodedata.normalize("NFC", text)  # some keyboards write "ü" as u and two dots

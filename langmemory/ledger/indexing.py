@@ -24,7 +24,7 @@ from langgraph.store.base.embed import AEmbeddingsFunc, EmbeddingsFunc
 from langmemory.config import Config
 from langmemory.context.notes import MONTHS
 from langmemory.embeddings import Embedder, StaticEmbedder, resolve_embedder
-from langmemory.embeddings.static import TokenIds
+from langmemory.embeddings.static import ENGLISH, TokenIds
 from langmemory.errors import (
     ConfigError,
     EmbeddingModelMismatchError,
@@ -253,7 +253,8 @@ class Indexing:
         """
         if isinstance(self.embedder, StaticEmbedder):  # split once, for tokens and vectors
             split = _split(writes, pending.texts)
-            vectors = _static.embed_tokens([split[text] for text in pending.texts])
+            tokens_of_each = [split[text] for text in pending.texts]
+            vectors = self.embedder.embed_split(pending.texts, tokens_of_each)
             stored = _tokens([split[write.text] for write in writes], writes)
             return _laid(writes, vectors, pending.hashes, stored)
         return self.finish(writes, pending, self.embed_missing(pending), tokens=tokens)
@@ -298,6 +299,12 @@ class Indexing:
             )
         tokens = tokens or isinstance(self.embedder, StaticEmbedder)
         return _laid(writes, vectors, pending.hashes, tokens_of(writes) if tokens else None)
+
+    def of_file(self, found: ModelSetting) -> Indexing:
+        """Return this indexing, where the file has vectors of the embedded model before with that one."""
+        if found.model == ENGLISH and isinstance(self.embedder, StaticEmbedder):
+            return replace(self, embedder=StaticEmbedder(ENGLISH))
+        return self
 
     def check_model(self, found: ModelSetting, path: str) -> None:
         """Raise unless the file's vectors come from this embedder.

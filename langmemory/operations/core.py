@@ -130,7 +130,7 @@ class Core:
             indexing = Indexing(embedder=None, mode="keyword", fields=indexing.fields)
         if sparse is not None:
             indexing = replace(indexing, sparse=sparse)
-        self.indexing = indexing
+        self.indexing = indexing.of_file(self.engine.model)
         self.searching = Searching(
             indexing=self.indexing,
             preset=preset,

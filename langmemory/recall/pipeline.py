@@ -72,6 +72,12 @@ from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
 WHOLE_TEXT: Final = 64
 """Words from which a query is a text of its own: a mistyped word of it costs little, and a rare word
 taken for a mistyped one more."""
+FOREIGN: Final = 3
+"""Memories that a prompt is nearest to, which tell whether they are in its language."""
+UNJUDGED: Final = (
+    "gate: the memories nearest to the prompt are in another language, so that their words cannot be compared: "
+    "it did not judge, they are shown"
+)
 CROWDED: Final = 4
 """Contentless candidates from which others are looked up in their place."""
 
@@ -122,10 +128,19 @@ def run(
     intent, query = asked.intent, asked.query
     clock.lap("intent")
 
+    unjudged = set[str]()
+
     def selected(ranking: Ranking) -> Selection:
         found = predictors(query.text, intent, ranking)
         scores = probability(ranking.score, found)
         lowest = gate(scores[ranking.order], found) if min_score == "auto" else min_score
+        closed = min_score == "auto" and lowest > 1
+        if closed and vector is not None and vocabulary is not None:
+            best = source.memories(ranking.pool.rows.ids[ranking.order[:FOREIGN]])
+            here = vocabulary.embedder.language(query.text)
+            if best and all(vocabulary.embedder.language(one.text) != here for one in best):
+                lowest = LOWEST_SHARE * float(scores[ranking.order].max())
+                unjudged.add(UNJUDGED)
         if "self" in intent.asks and "claim" in ranking.signals:  # each of them answers it
             scores = np.maximum(scores, ranking.signals["claim"])
             lowest = LOWEST_SHARE if min_score == "auto" else min_score
@@ -141,7 +156,7 @@ def run(
         selection = selected(ranking)
     results, removed = selection.results, selection.removed
     clock.lap("results")
-    trace = Trace(degraded=degraded, preset=preset.name)
+    trace = Trace(degraded=(*degraded, *unjudged), preset=preset.name)
     recall = Recall(query=text, results=tuple(results), trace=trace)
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))
