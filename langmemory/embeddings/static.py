@@ -49,6 +49,8 @@ MOST_CHARACTERS: Final = 1_000_000
 """Of a text that is split as a whole."""
 TOKENS_AT_ONCE: Final = 16_384
 """Of a text whose vectors are summed at a time (4 MB)."""
+PIECES_AT_ONCE: Final = 4_096
+"""Of other languages, of which sums of float32 are exact (4 MB)."""
 LONGEST_WORD: Final = 1_000
 THREADED_FROM: Final = 64
 """Runs from which the tokenizer's threads are worth waking: on a busy machine that takes longer
@@ -80,6 +82,7 @@ class StaticEmbedder(LocalEmbedder):
         model_id: `CURRENT`, or `ENGLISH` for a file that has vectors of that.
     """
 
+    model_id = CURRENT
     dims = 256
 
     def __init__(self, model_id: str = CURRENT) -> None:
@@ -126,9 +129,9 @@ class StaticEmbedder(LocalEmbedder):
             for part, found in zip(parts, split, strict=True):
                 rest = found[1] if found else _runs(_readable(part))
                 if found:
-                    for start in range(0, len(found[0]), TOKENS_AT_ONCE):
-                        some = others.vectors(found[0][start : start + TOKENS_AT_ONCE])
-                        row += np.add.reduce(some, axis=0, dtype=np.int64)
+                    for start in range(0, len(found[0]), PIECES_AT_ONCE):
+                        some = found[0][start : start + PIECES_AT_ONCE]
+                        row += others.added(some).astype(np.int64)
                 kept = _kept_with(set(rest))
                 ids = np.frombuffer(b"".join(map(kept.__getitem__, rest)), dtype=np.uint16)
                 _add(row, table.vectors, ids)

@@ -75,8 +75,8 @@ taken for a mistyped one more."""
 FOREIGN: Final = 3
 """Memories that a prompt is nearest to, which tell whether they are in its language."""
 UNJUDGED: Final = (
-    "gate: the memories nearest to the prompt are in another language, so that their words cannot be compared: "
-    "it did not judge, they are shown"
+    "gate: the memories nearest to the prompt are in another language, so their words cannot be "
+    "compared: it did not judge, and they are shown"
 )
 CROWDED: Final = 4
 """Contentless candidates from which others are looked up in their place."""

@@ -231,7 +231,7 @@ def test_a_label_may_have_a_slash(run: Run) -> None:
 def test_stats_reads_well(filled: Run) -> None:
     """stats names the counts, the kinds and the embedding model."""
     shown = filled("stats").stdout
-    for words in ("190 (episodic 190)", "vectors", "langmemory/static-minilm-256", "MB"):
+    for words in ("190 (episodic 190)", "vectors", "langmemory/static-256", "MB"):
         assert words in shown
 
 

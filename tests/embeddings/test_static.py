@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from langmemory.embeddings import StaticEmbedder, TokenTable, static
+from langmemory.embeddings import StaticEmbedder, TokenTable, foreign, static
 
 TEXTS = [
     "We adopted a puppy last weekend.",
@@ -58,7 +58,7 @@ def test_a_text_has_the_same_bits_alone_in_a_batch_and_from_its_tokens(
 ) -> None:
     """A vector depends on its text only, so re-embedding in other batches changes nothing."""
     together = embedder.embed_documents(TEXTS)
-    from_tokens = embedder.embed_tokens(embedder.tokenize(TEXTS))
+    from_tokens = embedder.embed_split(TEXTS, embedder.tokenize(TEXTS))
     for row, text in zip(together, TEXTS, strict=True):
         assert (row == embedder.embed_query(text)).all()
     assert (together == from_tokens).all()
@@ -209,11 +209,18 @@ def test_the_packaged_table_is_the_one_the_model_id_names() -> None:
     data = Path(static.__file__).parent / "data"
     digests = {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-        for file in (data / "vectors.npy", data / "tokenizer.json")
+        for file in map(
+            data.joinpath, ("vectors.npy", "tokenizer.json", "pieces.npy", "pieces.txt")
+        )
     }
-    assert StaticEmbedder.model_id == "langmemory/static-minilm-256@2"
-    assert digests == {"vectors.npy": "ac1349dd66c4a3eb", "tokenizer.json": "f151cfac775f6587"}
-    assert sum(file.stat().st_size for file in data.iterdir()) <= 10_000_000
+    assert StaticEmbedder.model_id == "langmemory/static-256@3"
+    assert digests == {
+        "vectors.npy": "ac1349dd66c4a3eb",
+        "tokenizer.json": "f151cfac775f6587",
+        "pieces.npy": "6df33a120cfc89e2",
+        "pieces.txt": "543cbd51628227aa",
+    }
+    assert sum(file.stat().st_size for file in data.iterdir()) <= 16_000_000
 
 
 def test_a_long_text_is_embedded_in_parts() -> None:
@@ -229,3 +236,35 @@ def test_a_long_text_is_embedded_in_parts() -> None:
     finally:
         tracemalloc.stop()
     assert np.allclose(vector, short, atol=1e-6)
+
+
+def test_words_of_other_languages_mean_what_english_ones_do(embedder: StaticEmbedder) -> None:
+    """The same said in six languages and five scripts is nearer than something else in English."""
+    puppy, _, stocks = embedder.embed_documents(TEXTS[:3])
+    said = (
+        "Wir haben einen Welpen adoptiert.", "Adoptamos un cachorro.", "Nous avons adopté un chiot.",
+        "子犬を飼い始めました。", "Мы взяли щенка из приюта.", "우리는 강아지를 입양했어요.",
+    )  # fmt: skip
+    for one in embedder.embed_documents(said):
+        assert one @ puppy > one @ stocks + 0.1
+
+
+def test_english_is_read_as_before(embedder: StaticEmbedder) -> None:
+    """A text of English words has the vector that the model before gave it, with a name or a word of another
+    language in it, too."""
+    before = StaticEmbedder(static.ENGLISH)
+    texts = [
+        *TEXTS[:3],
+        "What did Nadja buy in Zürich?",
+        "My naïve plan, “no sugar”, didn’t work 😀",
+    ]
+    assert (embedder.embed_documents(texts) == before.embed_documents(texts)).all()
+    assert (embedder.embed_documents(TEXTS) != before.embed_documents(TEXTS)).any()
+
+
+def test_a_vector_is_packed_in_two_bits_a_number() -> None:
+    """What was packed has nearly the direction that it had."""
+    vectors = np.random.default_rng(1).normal(0, 20, (50, 256)).astype(np.float32)
+    read = foreign.unpacked(foreign.packed(vectors)).astype(np.float32)
+    lengths = np.linalg.norm(read, axis=1) * np.linalg.norm(vectors, axis=1)
+    assert ((read * vectors).sum(axis=1) / lengths).min() > 0.9

@@ -1,0 +1,68 @@
+"""Memories and prompts in different languages, and files from before the table read other languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import HumanMessage
+
+from langmemory import MemoryStore, reembed
+from langmemory.embeddings import StaticEmbedder, adapter
+from langmemory.embeddings.static import CURRENT, ENGLISH
+
+MARA = ("memories", "mara")
+SAID = (
+    "The washing machine broke again, the repair costs two hundred euros.",
+    "I am allergic to walnuts.",
+    "Our cat hides under the bed whenever there is thunder.",
+    "I start my new job at the library in September.",
+)
+ASKED = {
+    "Wie teuer ist die Reparatur der Waschmaschine?": 0,
+    "¿Qué alimento no puedo comer por alergia?": 1,
+    "Où travaillerai-je à partir de septembre, à la bibliothèque ?": 3,
+    "雷が鳴ると猫はどうしますか。": 2,
+}
+
+
+def _filled(path: Path | str) -> MemoryStore:
+    store = MemoryStore(path)
+    store.remember(MARA, [HumanMessage(one) for one in SAID], thread_id="1")
+    return store
+
+
+@pytest.mark.parametrize(("asked", "answer"), ASKED.items())
+def test_a_question_finds_what_was_said_in_another_language(asked: str, answer: int) -> None:
+    """The first memory is the one that answers, and the gate, which compares words, shows it and says that it
+    could not judge."""
+    with _filled(":memory:") as store:
+        recalled = store.recall(asked, MARA, min_score="auto")
+    assert recalled.results[0].text == SAID[answer]
+
+
+def test_the_gate_says_where_words_cannot_be_compared() -> None:
+    """What is in the language of the prompt is judged as ever, and left out where nothing answers."""
+    with _filled(":memory:") as store:
+        foreign = store.recall("Wie viele Monde hat der Planet Saturn?", MARA, min_score="auto")
+        english = store.recall("How many moons does Saturn have?", MARA, min_score="auto")
+    assert any("another language" in one for one in foreign.trace.degraded)
+    assert not english.results
+    assert not english.trace.degraded
+
+
+def test_a_file_of_the_table_before_serves_and_moves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file from before is read and written with the vectors that it has, and `reembed` moves it."""
+    path, asked = tmp_path / "memory.db", next(iter(ASKED))
+    with monkeypatch.context() as before:
+        before.setattr(adapter, "StaticEmbedder", lambda: StaticEmbedder(ENGLISH))
+        _filled(path).close()
+    with MemoryStore(path) as store:
+        assert store.search(MARA, query="a pet that fears storms")
+        store.remember(MARA, [HumanMessage("We fly to Iceland.")], thread_id="2")
+        assert not store.recall("Iceland", MARA).trace.degraded
+    assert reembed(path).model == CURRENT
+    with MemoryStore(path) as store:
+        assert store.recall(asked, MARA).results[0].text == SAID[0]
