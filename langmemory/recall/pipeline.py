@@ -75,9 +75,12 @@ taken for a mistyped one more."""
 FOREIGN: Final = 3
 """Memories that a prompt is nearest to, which tell whether they are in its language."""
 UNJUDGED: Final = (
-    "gate: the memories nearest to the prompt are in another language, so their words cannot be "
-    "compared: it did not judge, and they are shown"
+    "gate: the memories nearest to the prompt are in another language, so it could not judge by words: "
+    "they are shown since they mean something near"
 )
+MEANT: Final = 0.25
+"""Cosine from which a memory in another language may be what a prompt asks: of questions over memories in
+another language nine of ten have one, of general questions one of four."""
 CROWDED: Final = 4
 """Contentless candidates from which others are looked up in their place."""
 
@@ -135,7 +138,7 @@ def run(
         scores = probability(ranking.score, found)
         lowest = gate(scores[ranking.order], found) if min_score == "auto" else min_score
         closed = min_score == "auto" and lowest > 1
-        if closed and vector is not None and vocabulary is not None:
+        if closed and vocabulary is not None and ranking.pool.dense.max(initial=0) >= MEANT:
             best = source.memories(ranking.pool.rows.ids[ranking.order[:FOREIGN]])
             here = vocabulary.embedder.language(query.text)
             if best and all(vocabulary.embedder.language(one.text) != here for one in best):
