@@ -19,7 +19,7 @@ from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import Floats
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET, SAME
-from langmemory.recall.vocabulary import TABLE_LANGUAGE, UNKNOWN_RARITY
+from langmemory.recall.vocabulary import UNKNOWN_RARITY
 from langmemory.types import RecallResult
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def predictors(query: str, intent: Intent, ranking: Ranking) -> Floats:
         aside = aside | (ranking.multipliers["others"] < 1)
     scores = np.sort(ranking.score[ranking.order])[::-1]
     best, others = float(scores[0]) if len(scores) else 0.0, scores[BACKGROUND]
-    # Texts of another language than the table's are near each other, whatever they say.
-    has_vectors = intent.language.code == TABLE_LANGUAGE and bool(pool.dense.any())
+    has_vectors = bool(pool.dense.any())
     met = [0.0] * 5
     if reading.met is not None and len(aside):
         matches = np.where(aside, 0, reading.met.matches)

@@ -66,7 +66,7 @@ from langmemory.recall.ranking import (
 )
 from langmemory.recall.selection import Selection, deeper, select, spread
 from langmemory.recall.spelling import Spelling, correct_spelling
-from langmemory.recall.vocabulary import Vocabulary, words_of
+from langmemory.recall.vocabulary import TABLE_LANGUAGE, Vocabulary, words_of
 from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
 
 WHOLE_TEXT: Final = 64
@@ -75,7 +75,7 @@ taken for a mistyped one more."""
 FOREIGN: Final = 3
 """Memories that a prompt is nearest to, which tell whether they are in its language."""
 UNJUDGED: Final = (
-    "gate: the memories nearest to the prompt are in another language, so it could not judge by words: "
+    "gate: the prompt is in a language that it cannot read, or the memories are in another language: "
     "they are shown since they mean something near"
 )
 MEANT: Final = 0.25
@@ -137,12 +137,13 @@ def run(
         found = predictors(query.text, intent, ranking)
         scores = probability(ranking.score, found)
         lowest = gate(scores[ranking.order], found) if min_score == "auto" else min_score
-        closed = min_score == "auto" and lowest > 1
+        closed = min_score == "auto" and (lowest or 0.0) > 1
         if closed and vocabulary is not None and ranking.pool.dense.max(initial=0) >= MEANT:
             best = source.memories(ranking.pool.rows.ids[ranking.order[:FOREIGN]])
             here = vocabulary.embedder.language(query.text)
-            if best and all(vocabulary.embedder.language(one.text) != here for one in best):
-                lowest = LOWEST_SHARE * float(scores[ranking.order].max())
+            unread = bool(here) and intent.language.code == TABLE_LANGUAGE  # no rules know it
+            if unread or all(vocabulary.embedder.language(one.text) != here for one in best):
+                lowest = LOWEST_SHARE * float(scores[ranking.order].max(initial=0))
                 unjudged.add(UNJUDGED)
         if "self" in intent.asks and "claim" in ranking.signals:  # each of them answers it
             scores = np.maximum(scores, ranking.signals["claim"])

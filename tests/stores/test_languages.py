@@ -65,6 +65,6 @@ def test_a_file_of_the_table_before_serves_and_moves(
         assert store.search(MARA, query="a pet that fears storms")
         store.remember(MARA, [HumanMessage("We fly to Iceland.")], thread_id="2")
         assert not store.recall("Iceland", MARA).trace.degraded
-    assert reembed(path).model == CURRENT
+    assert reembed(str(path)).model == CURRENT
     with MemoryStore(path) as store:
         assert store.recall(asked, MARA).results[0].text == SAID[0]
