@@ -275,12 +275,6 @@ class RecallConfig(Section):
         "tokens and milliseconds; `texts` also the question and the block, which `forget` searches too; "
         "`off` is nothing.",
     )
-    prompt_days: float = Field(
-        default=30,
-        gt=0,
-        le=36_500,
-        description="Days after which the log of prompts drops a block.",
-    )
 
 
 class ReflectionConfig(Section):

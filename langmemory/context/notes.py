@@ -164,7 +164,7 @@ def _of_memory(memory: Memory, score: float | None) -> Note:
         namespace=memory.namespace,
         key=memory.key,
         text=memory.text,
-        priority=shown_priority(memory.priority, memory.importance),
+        priority=shown_priority(memory.priority, memory.importance, memory.kind),
         kind=memory.kind,
         speaker=memory.speaker,
         at=memory.valid_at,
@@ -196,13 +196,14 @@ def _of_value(
     at, invalid_at = moment(facet("valid_at") or facet("at")), moment(facet("invalid_at"))
     importance = 0.5 if importance is None else importance
     own: Priority = priority if priority in get_args(Priority) else "reference"
+    known_kind: Kind = kind if kind in get_args(Kind) else "semantic"
     return Note(
         id=note_id(namespace, key),
         namespace=namespace,
         key=key,
         text=text if isinstance(text, str) else text_of(value),
-        priority=shown_priority(own, importance),
-        kind=kind if kind in get_args(Kind) else "semantic",
+        priority=shown_priority(own, importance, known_kind),
+        kind=known_kind,
         speaker=speaker if isinstance(speaker, str) else None,
         at=at,
         score=score,
@@ -221,9 +222,11 @@ def _of_value(
     )
 
 
-def shown_priority(priority: Priority, importance: float) -> Priority:
-    """Return how a memory is shown: what is vital is followed where it applies."""
-    return "guardrail" if priority == "reference" and importance >= VITAL else priority
+def shown_priority(priority: Priority, importance: float, kind: Kind) -> Priority:
+    """Return how a memory is shown: what is vital is followed where it applies. How somebody wants something
+    done (procedural) is followed for that person alone, however vital."""
+    vital = importance >= VITAL and kind != "procedural"
+    return "guardrail" if priority == "reference" and vital else priority
 
 
 def is_fact(value: Mapping[str, Any]) -> bool:

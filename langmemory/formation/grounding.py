@@ -101,7 +101,8 @@ def unsupported_part(
     known_days = {word for one in theirs for word in calendar_words(one, language)}
     if named - known_days:
         return "a date that no source has"
-    if missing_words(capitalised_words(text) - named, known | known_days):
+    names = frozenset[str]().union(*map(capitalised_words, sources))  # with "Los" of "Los Faroles"
+    if missing_words(capitalised_words(text) - named, known | known_days | names):
         return "a name that no source has"
     telling = own.words - own.numbers - named
     missing = missing_words(telling, known | known_days)

@@ -294,10 +294,12 @@ class Forgetting:
             for rows in registered().values():
                 rows.forget_person(connection, self.namespace, self.owner)
         kept = erase.Kept() if archive is None else forgotten.kept_by(archive)
+        dropped = residue.drop(connection, asides)
         done, telling = erase.erase(connection, going, self.namespace, now, run, kept)
         verbatim.refresh_contexts(connection, turns)
         left = Residue(connection, texts, known, archive)
-        done = replace(done, notes=residue.scrub(connection, left, telling, asides))
+        notes = dropped + residue.scrub(connection, left, telling, asides)
+        done = replace(done, notes=notes)
         runs.insert(
             connection, run, kind="forget", namespace=erase.still_there(connection, namespace),
             at_us=now, reason=REASON, note={"memories": done.memories, "history": done.history},
@@ -401,6 +403,7 @@ def forget_for_good(
         raise ConfigError(f"purge is {purge!r}; pass 'now' or 'later'.")
     if dry_run:
         return forgetting.preview(core)
+    core.write_pending()  # what parts keep in memory would else be written after it
     try:
         done, left = planned_again(lambda: forgetting.forget(core))
         cleared = forgetting.purge(core, done, left, purge)

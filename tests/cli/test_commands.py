@@ -251,14 +251,15 @@ def test_usage_shows_which_memories_helped(
             one: Usage = {"namespace": [*place], "key": key, "referenced": referenced, **counts}  # type: ignore[typeddict-item]
             store.admin.count_usage([one])
     table = run("usage").stdout.splitlines()
-    assert len(table) == 3
+    assert len(table) == 4
     assert table[1].startswith("The dog is a podenco.")
-    assert re.search(r"2 +1 +0 +1,500 +9", table[1])
+    assert re.search(r"2 +1 +0 +1,500 +9 +-1,482$", table[1].rstrip())
+    assert table[-1].startswith("Saved by these: -2,964 tokens")
     monkeypatch.setenv("COLUMNS", "60")
     text, *figures = run("usage").stdout.splitlines()[:3]
     assert text.startswith("The dog is a podenco.")
     assert " ".join(" ".join(figures).split()) == (
-        "shown 2 · cited 1 · right 0 · tokens read 1,500 · tokens to find 9"
+        "shown 2 · cited 1 · right 0 · tokens read 1,500 · tokens to find 9 · tokens saved -1,482"
     )
     found = json.loads(run("usage", "-n", "memories", "--viewer", "anna", "--json").stdout)
     assert [one["key"] for one in found] == ["dog"]

@@ -136,7 +136,7 @@ def test_a_missing_extra_is_one_line(world: Run, monkeypatch: pytest.MonkeyPatch
     refused = world("graph", "Lena", "--png", "g.png")
     assert refused.exit_code == 1
     assert refused.stderr.count("\n") == 1
-    assert re.search(r"""pip install "\.\[\w+\]"\.?\n$""", refused.stderr)
+    assert 'pip install ".[graph]"' in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["g", "g.txt", "memory.db"])

@@ -249,6 +249,7 @@ def test_from_prompt_to_prompt(home: Path) -> None:
         assert context["hookEventName"] == "UserPromptSubmit"
     finally:
         place = Path(client.socket_path(options))
+        until(lambda: Path(f"{place}.lock").is_file(), "no resident process was started")
         os.kill(int(Path(f"{place}.lock").read_text()), signal.SIGTERM)
         until(lambda: not place.exists(), "the resident process did not end")
 

@@ -237,7 +237,7 @@ def test_texts_bytes_files_and_globs(store: MemoryStore, folder: Path) -> None:
         ({}, "Pass a path"),
         ({"text": "x"}, "name="),
         ({"source": b"x"}, "name="),
-        ({"source": "nowhere.md"}, "There is no 'nowhere.md'"),
+        ({"source": "nowhere.md"}, "There is no file or folder 'nowhere.md'"),
         ({"source": "nowhere/*.md"}, "There is no file"),
         ({"source": "a", "text": "x", "name": "y"}, "Pass one text"),
         ({"text": "half \ud83d", "name": "y"}, "half a character"),

@@ -15,6 +15,7 @@ from langmemory import MemoryStore, build_reflection_graph
 from langmemory.errors import ExtractionError
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.extractor import ModelExtractor
+from langmemory.ports.facts import UNREAD
 from tests.scripted import ScriptedModel
 
 NS = ("memories", "lena")
@@ -98,9 +99,12 @@ def test_what_was_said_before_is_cut_to_a_batch() -> None:
     assert all(f"end {n}" in shown for n in range(4))
 
 
-def test_an_answer_that_cannot_be_used_counts_the_calls_before_it() -> None:
-    """When a model fails at a later part, nothing of the message is taken, and every call is counted."""
+def test_an_answer_that_cannot_be_used_leaves_what_was_read_before_it() -> None:
+    """When a model fails at later parts, the notes of the first stay, each unread part is named, and every
+    call is counted: one, and two for each that fails."""
     model = ScriptedModel(script=[notes], otherwise="nonsense")
-    with pytest.raises(ExtractionError) as caught:
-        ModelExtractor(model).extract(batch(FILLER * 200, tokens=500))
-    assert caught.value.model_calls == 3
+    read = ModelExtractor(model).extract(batch(FILLER * 200, tokens=500))
+    assert read.dropped == (UNREAD,) * 3
+    assert read.model_calls == len(model.prompts) == 7
+    with pytest.raises(ExtractionError):
+        ModelExtractor(ScriptedModel(otherwise="nonsense")).extract(batch(FILLER, tokens=500))

@@ -9,6 +9,7 @@ from langchain_core.messages import HumanMessage
 
 from langmemory.config import Config
 from langmemory.nodes.recall import RecallNode
+from langmemory.parts.prompts import prompts
 from langmemory.stores import MemoryStore
 
 PLACE = ("memories", "anna")
@@ -66,10 +67,25 @@ def test_forgetting_takes_the_prompts_that_tell(tmp_path: Path) -> None:
         assert store.admin.check() == []
 
 
-def test_old_prompts_are_dropped() -> None:
-    """The log goes back as far as the configuration says."""
-    config = Config.model_validate({"recall": {"prompt_days": 1e-9}})
-    with MemoryStore(":memory:", config=config) as store:
+@pytest.mark.parametrize("log", ["figures", "texts"])
+def test_a_namespace_that_is_forgotten_leaves_no_prompts(tmp_path: Path, log: str) -> None:
+    """Whatever the log keeps, and whoever asked: with the namespace its prompts go, and so does its name."""
+    path = tmp_path / "m.db"
+    with MemoryStore(path, config=kept(log)) as store:
+        store.put(("memories", "zorblax"), "k", {"text": "The marmot sings"})
+        for view in (store, store.for_viewer("ana")):
+            view.prompts.note(
+                ("memories", "zorblax"), "who sings?", "", memories=0, tokens=0, milliseconds=1
+            )
+        assert store.forget(("memories", "zorblax"), everything=True).purged
+        assert store.prompts.list() == ()
+    assert b"zorblax" not in path.read_bytes()
+
+
+def test_old_prompts_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log goes back a while only."""
+    monkeypatch.setattr(prompts, "KEEP_US", 86)
+    with MemoryStore(":memory:") as store:
         store.put(PLACE, "cheese", {"text": FACT})
         for _ in range(3):
             ask(store)

@@ -132,7 +132,7 @@ def test_everything_comes_along(
 def test_every_table_is_copied() -> None:
     """Each table of the schema is in the export or is copied as it is, but for what is made anew."""
     anew = {table.name for table in tables() if not (table.exported or table.copied)}
-    assert anew == {"lease", "stale_page", "progress", "archived_item", "activity"}
+    assert anew == {"lease", "stale_page", "progress", "archived_item", "activity", "prompt"}
 
 
 class Stopped(Exception):

@@ -305,6 +305,9 @@ class ErasureScope:
             found |= {
                 ("job", job) for job, lane in lanes if from_path(lane)[: len(prefix)] == prefix
             }
+            for table, key, _ in _said_by_people():
+                query = f"SELECT {key} FROM {table} WHERE namespace IN {where}"
+                found |= {(table, one) for one in id_set(connection, query, bindings)}
         if person is not None:
             atoms = f"SELECT atom FROM json_tree({BROUGHT}) UNION ALL SELECT atom FROM json_tree(config)"
             theirs = (

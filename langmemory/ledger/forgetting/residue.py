@@ -366,6 +366,18 @@ def _scalars(text: str) -> str:
     return " ".join(found)
 
 
+def drop(connection: Connection, named: Collection[tuple[str, str | int]]) -> int:
+    """Delete rows that speak of what goes in passing, ``named`` by table and key, whether or not they keep
+    any text; how many. Of runs and the history `scrub` leaves the numbers."""
+    count = 0
+    for table in asides().keys() - {"run", "history", "alias"}:
+        (key,) = schema.table(table).id
+        going = [(one,) for of, one in named if of == table]
+        connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", going)
+        count += len(going)
+    return count
+
+
 def scrub(
     connection: Connection,
     residue: Residue,

@@ -27,6 +27,8 @@ Sequel = Annotated[int, Field(ge=1)]
 Milliseconds = Annotated[float, Field(ge=0, le=86_400_000, allow_inf_nan=False)]
 EVERY_US: Final = 5_000_000
 """So long after the last time the next prompts are written, however few they are."""
+KEEP_US: Final = 30 * DAY_US
+"""How far the log goes back."""
 AT_ONCE: Final = 64
 """Prompts from which it is time to write."""
 
@@ -83,12 +85,10 @@ class PromptLog:
         self._lock = threading.Lock()
         self._rows: list[_Row] = []
         self._due_at = 0
-        self.keep_us = 0
 
-    def note(self, row: _Row, keep_us: int) -> bool:
+    def note(self, row: _Row) -> bool:
         """Take a prompt; whether it is time to write."""
         with self._lock:
-            self.keep_us = keep_us
             self._rows.append(row)
             return len(self._rows) >= AT_ONCE or row.at >= self._due_at
 
@@ -108,7 +108,7 @@ class PromptLog:
             [(one.at, namespaces.intern(connection, one.path), *one[2:]) for one in rows],
         )
         if rows:
-            connection.execute("DELETE FROM prompt WHERE at < ?", (rows[-1].at - self.keep_us,))
+            connection.execute("DELETE FROM prompt WHERE at < ?", (rows[-1].at - KEEP_US,))
 
 
 @room("prompts", tag="Prompts")
@@ -154,7 +154,7 @@ class Prompts:
         row = _Row(
             self._core.now_us(), place, self._viewer or None, *texts, memories, tokens, milliseconds
         )
-        if self._log.note(row, int(settings.prompt_days * DAY_US)):
+        if self._log.note(row):
             self._core.write_later(self._log.write)
 
     @operation("read", "GET /prompts")
