@@ -221,9 +221,12 @@ def run(words: list[str], payload: bytes = b"") -> subprocess.CompletedProcess[b
 
 
 @pytest.mark.integration
-def test_from_prompt_to_prompt(home: Path) -> None:
+def test_from_prompt_to_prompt(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first hook starts the resident process; what one session says, the next one is told, by hooks that
-    take less than 150 ms of processor time each."""
+    take less than 150 ms of processor time each. Their folder may be deeper than the path of a socket."""
+    home = home / ("deep" * 30)
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
     options = ["--db", str(home / "memory.db"), *OPTIONS]
     transcript = home / "5f0c2b1e.jsonl"
     shutil.copy(DATA / "claude-code.jsonl", transcript)

@@ -70,7 +70,7 @@ def ask(place: str, request: bytes, waits: bool) -> bytes | None:
     with socket.socket(socket.AF_UNIX) as line:
         line.settimeout(ANSWER_SECONDS)
         try:
-            line.connect(place)
+            _connect(line, place)
         except (FileNotFoundError, ConnectionRefusedError):
             return None
         line.sendall(request)
@@ -79,6 +79,17 @@ def ask(place: str, request: bytes, waits: bool) -> bytes | None:
         while waits and (part := line.recv(1 << 16)):
             parts.append(part)
         return b"".join(parts)
+
+
+def _connect(line: socket.socket, place: str) -> None:
+    """Connect from within the folder of a socket: its whole path may be longer than a system allows (104)."""
+    here = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(os.path.dirname(place))
+        line.connect(os.path.basename(place))
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def folder() -> str:

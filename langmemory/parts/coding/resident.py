@@ -40,6 +40,7 @@ def serve(
         idle_seconds: After which it ends.
     """
     os.umask(0o077)
+    os.chdir(os.path.dirname(place))  # as `client` connects
     handed = b"" if sys.stdin.isatty() else sys.stdin.buffer.read()
     with open(f"{place}.lock", "a") as lock, socket.socket(socket.AF_UNIX) as listening:
         try:
@@ -52,7 +53,7 @@ def serve(
         if alone:
             with suppress(FileNotFoundError):
                 os.unlink(place)
-            listening.bind(place)
+            listening.bind(os.path.basename(place))
             listening.listen(64)
             listening.settimeout(idle_seconds)
         memory = opened()
