@@ -49,7 +49,7 @@ async def test_only_an_agent_has_the_tools_of_the_bus(store: MemoryStore) -> Non
 async def test_a_command_on_stdio_names_its_agent(store: MemoryStore, tmp_path: Path) -> None:
     """An option of the command says which agent calls."""
     async with over_stdio(tmp_path, "--agent", "a", "-n", "team/shop") as client:
-        assert await names(client) == [*ALONE, *SWARM_TOOLS, REPORT]
+        assert await names(client) == [*ALONE, *SWARM_TOOLS, REPORT, "swarm_board"]
         await client.done("context_share", summary="x")
     assert store.bus(TEAM).messages().items[0].sender == "a"
 

@@ -369,13 +369,15 @@ def _scalars(text: str) -> str:
 def drop(connection: Connection, named: Collection[tuple[str, str | int]]) -> int:
     """Delete rows that speak of what goes in passing, ``named`` by table and key, whether or not they keep
     any text; how many. Of runs and the history `scrub` leaves the numbers."""
-    count = 0
-    for table in asides().keys() - {"run", "history", "alias"}:
+    going: dict[str, list[tuple[str | int]]] = defaultdict(list)
+    for table, one in named:
+        going[table].append((one,))
+    going.pop("run", None)
+    going.pop("history", None)
+    for table, keys in going.items():
         (key,) = schema.table(table).id
-        going = [(one,) for of, one in named if of == table]
-        connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", going)
-        count += len(going)
-    return count
+        connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", keys)
+    return sum(map(len, going.values()))
 
 
 def scrub(

@@ -339,8 +339,8 @@ LIKELY = 0.5
 FADED = 3
 TOLD = {"promote": 2, "demote": 2}
 """How many sentences of a task are shown."""
-YEAR = "2026"
-"""The year of the sample, whose summary is shown."""
+DAY = "2026-07-12"
+"""A day of the sample whose summary is shown."""
 
 
 def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> None:
@@ -388,9 +388,9 @@ def pass_a_year(store: MemoryStore, namespace: Namespace, console: Screen) -> No
         table = facts_table(WHOLE, FOLD)
         table.add_row(Text(" "), Text.assemble(f"{review.question}\n", (answers, "dim")))
         console.print(table)
-    if summary := store.get(namespace, f"summary/year/{YEAR}"):
+    if summary := store.get(namespace, f"summary/day/{DAY}"):
         console.print(
-            Text(f"\nThe summary of {YEAR}, by rules; each sentence names its sources", "bold")
+            Text(f"\nThe summary of {DAY}, by rules; each sentence names its sources", "bold")
         )
         table = facts_table(WHOLE, FOLD)
         for one in summary.value["sentences"]:
