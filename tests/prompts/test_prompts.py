@@ -79,7 +79,8 @@ def test_a_namespace_that_is_forgotten_leaves_no_prompts(tmp_path: Path, log: st
             )
         assert store.forget(("memories", "zorblax"), everything=True).purged
         assert store.prompts.list() == ()
-    assert b"zorblax" not in path.read_bytes()
+    if path.exists():  # and not a schema on a server
+        assert b"zorblax" not in path.read_bytes()
 
 
 def test_old_prompts_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
