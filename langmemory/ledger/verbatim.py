@@ -46,11 +46,9 @@ def store(
     conversations again and again, and what a person took back must not return with them.
     """
     new = []
-    met = history.met_before(connection, namespace, [write.key for write in writes])
-    for write in writes:
-        key: str | None = write.key
-        if write.key in met:
-            key = _free_key(connection, namespace, thread_id, write.key, write.facets["owner"])
+    asked = [(write.key, write.facets["owner"]) for write in writes]
+    keys = _free_keys(connection, namespace, thread_id, asked)
+    for write, key in zip(writes, keys, strict=True):
         if key is not None:
             write.key = key
             new.append(write)
@@ -81,12 +79,22 @@ def new_turns(
     owner: str | None,
 ) -> list[Turn]:
     """Return the turns that `store` would not leave alone: what is known already need not be embedded."""
-    met = history.met_before(connection, namespace, [turn.key for turn in turns])
+    asked = [(turn.key, owner) for turn in turns]
+    keys = _free_keys(connection, namespace, thread_id, asked)
+    return [turn for turn, key in zip(turns, keys, strict=True) if key is not None]
+
+
+def _free_keys(
+    connection: Connection,
+    namespace: Namespace,
+    thread_id: str,
+    asked: Sequence[tuple[str, str | None]],
+) -> list[str | None]:
+    """Return `_free_key` of each key and owner; one statement finds those that were never there."""
+    met = history.met_before(connection, namespace, [key for key, _ in asked])
     return [
-        turn
-        for turn in turns
-        if turn.key not in met
-        or _free_key(connection, namespace, thread_id, turn.key, owner) is not None
+        _free_key(connection, namespace, thread_id, key, owner) if key in met else key
+        for key, owner in asked
     ]
 
 

@@ -190,9 +190,7 @@ def _pair_by_end(
     if start < old.start:
         if old.said_at <= new.said_at < old.start:  # it is yet to begin
             return replace(pair, until=old.start, reason="the plan may be off")
-        if (
-            old.dated or new.said_at <= old.said_at
-        ):  # an earlier time of it is over, this one began later
+        if old.dated or new.said_at <= old.said_at:  # an earlier time of it is over
             return _again(replace(pair, verdict="supersedes"), over=new, again=old)
         return replace(pair, until=old.start, reason="over before it was said to hold")
     if new.corrects:
@@ -264,9 +262,8 @@ def _again(pair: Pair, *, over: ComparableFact, again: ComparableFact) -> Pair |
         return None
     if again.corrects and again is pair.new:
         return _pair_by_correction(pair)
-    until = (
-        again.start if over is pair.old else None
-    )  # what is new and began earlier gives way by that
+    # What is new and began earlier gives way when it began.
+    until = again.start if over is pair.old else None
     return replace(pair, until=until, reason="it is so again")
 
 

@@ -264,8 +264,8 @@ class ErasureScope:
         self, connection: Connection, prefix: Namespace, person: str | None, *, everything: bool
     ) -> Asides:
         """Return rows that speak of it in passing: those that name an entity, as a model's reason may;
-        the work of a namespace of which everything goes; jobs of the person, their messages on the bus and
-        what they subscribed to; and messages that come with one of the memories.
+        the work of a namespace of which everything goes, its messages, subscriptions and prompts; those of
+        the person, and their jobs; and messages that come with one of the memories.
 
         A job is one of them where what it brings along, its result or its error names the entity, or
         where it was submitted by the person or names them: with words, not only the name of a thread

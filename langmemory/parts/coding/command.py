@@ -85,6 +85,7 @@ def uninstall(program: ProgramArgument, dry_run: DryRunOption = False) -> None:
 @with_target
 def verify(target: Target, program: ProgramArgument) -> None:
     """Say whether the hooks of a program are there, and whether memory answers them."""
+    from langmemory.parts.coding.events import MODULE
     from langmemory.parts.coding.programs import program as adapter
     from langmemory.parts.coding.resident import VERIFY
 
@@ -95,7 +96,7 @@ def verify(target: Target, program: ProgramArgument) -> None:
         problems.insert(
             0, f"No hooks for {', '.join(sorted(missing))}: `langmemory hooks install {program}`."
         )
-    asked = [sys.executable, "-P", "-m", client.__name__, client.WAIT, program, VERIFY]
+    asked = [sys.executable, "-P", "-m", MODULE, client.WAIT, program, VERIFY]
     done = subprocess.run(
         [*asked, *_options(target)], input=b"{}", capture_output=True, check=False
     )

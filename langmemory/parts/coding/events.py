@@ -21,7 +21,7 @@ session ends."""
 
 WAITS: Final[frozenset[Kind]] = frozenset(("start", "prompt"))
 """What gets an answer."""
-MODULE: Final = "langmemory.parts.coding.client"
+MODULE: Final = client.__name__
 SCRIPT: Final = "langmemory-hook"
 """The command of the package that does the same, for the plugin."""
 SECONDS: Final = 10
