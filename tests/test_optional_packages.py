@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from langgraph.store.base import embed
 from typer.testing import CliRunner
 
 from langmemory import MemoryStore, build_chat_graph
@@ -25,11 +26,13 @@ OPTIONAL = (
 
 
 @pytest.fixture(autouse=True)
-def missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """None of the optional packages can be imported."""
     monkeypatch.chdir(tmp_path)
     for name in OPTIONAL:
         monkeypatch.setitem(sys.modules, name, None)
+    yield
+    embed._get_init_embeddings.cache_clear()  # LangGraph remembers that a package was missing
 
 
 def subgraph() -> None:
