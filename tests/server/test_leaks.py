@@ -148,6 +148,7 @@ FILES_WALKED: Final = 4
 """At most, until the walk has reached every route."""
 
 
+@pytest.mark.thorough
 async def test_a_walk_reaches_every_route(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each operation of the API is answered with 2xx, asked with its example or with what answers told, by
     one of three viewers, or by the application where a viewer may not; no answer and no error tells a

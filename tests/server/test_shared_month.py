@@ -148,6 +148,7 @@ async def over_mcp(store: MemoryStore, clock: Clock) -> None:
                 night(store, clock)
 
 
+@pytest.mark.thorough
 async def test_a_shared_server_learns_what_a_local_graph_learns(
     clock: Clock, tmp_path: Path
 ) -> None:
