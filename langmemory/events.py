@@ -137,7 +137,7 @@ class Event:
 
 def is_tracing() -> bool:
     """Return whether LangSmith traces here. Where nobody has switched it on, nothing is imported."""
-    if _IN_CODE.isdisjoint(sys.modules) and not any(
+    if sys.modules.keys().isdisjoint(_IN_CODE) and not any(
         os.environ.get(name) == "true" for name in _SWITCHES
     ):
         return False

@@ -38,7 +38,7 @@ def detect_language(text: str) -> Language:
     """The registered language whose stop words and phrases occur most, where two have as many the
     one whose words for times do, or which is written without spaces as the text is; the first when
     none do."""
-    return LANGUAGES[_detected(text[:DETECTED_CHARACTERS], len(LANGUAGES))]
+    return LANGUAGES[_detected(text[:DETECTED_CHARACTERS], len(LANGUAGES.values()))]
 
 
 @lru_cache(maxsize=256)
@@ -48,8 +48,8 @@ def _detected(text: str, languages: int) -> str:
     unspaced = is_unspaced(text)
 
     def hits(language: Language) -> tuple[int, int]:
-        count = sum(word in language.stop_words for word in words)
-        times = sum(word in language.temporal_words for word in words)
+        count = sum(map(language.stop_words.__contains__, words))
+        times = sum(map(language.temporal_words.__contains__, words))
         if unspaced and language.phrases:
             if language.never and re.search(language.never, text):
                 return 0, 0

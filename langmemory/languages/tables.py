@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import tomllib
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, ValuesView
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, reduce
 from importlib import resources
@@ -82,6 +82,7 @@ class Topic(Mapping[str, T], Generic[T]):
         """
         self.cls, self.name, self.about, self.without = cls, name, about, without
         self._read: dict[str, T] = {}
+        self._every: dict[str, T] = {}
         self._everywhere: T | None = None
         TOPICS.append(self)
 
@@ -102,6 +103,12 @@ class Topic(Mapping[str, T], Generic[T]):
     def __contains__(self, code: object) -> bool:
         return isinstance(code, str) and (code in self._read or self._path(code) is not None)
 
+    def values(self) -> ValuesView[T]:
+        """Return the data of every language."""
+        if not self._every:
+            self._every = {code: self[code] for code in self}
+        return self._every.values()
+
     @property
     def everywhere(self) -> T:
         """Return the data of all languages as one: its sets, tables and patterns are joined."""
@@ -113,7 +120,7 @@ class Topic(Mapping[str, T], Generic[T]):
     def forget(self, code: str) -> None:
         """Read the file of a language again when it is next asked for."""
         self._read.pop(code, None)
-        self._everywhere = None
+        self._every, self._everywhere = {}, None
 
     def _path(self, code: str) -> Path | None:
         folder = folders().get(code)
