@@ -112,7 +112,7 @@ class StaticEmbedder(LocalEmbedder):
         sums = np.zeros((len(tokens), self.dims), dtype=np.int64)
         for row, ids in zip(sums, tokens, strict=True):
             _add(row, table, ids)
-        return _unit(sums)
+        return unit(sums)
 
     def embed_split(self, texts: Sequence[str], tokens: Sequence[TokenIds]) -> Vectors:
         """float32[n, dims] of texts that `tokenize` has split into these tokens."""
@@ -135,7 +135,7 @@ class StaticEmbedder(LocalEmbedder):
                 kept = _kept_with(set(rest))
                 ids = np.frombuffer(b"".join(map(kept.__getitem__, rest)), dtype=np.uint16)
                 _add(row, table.vectors, ids)
-        return _unit(sums)
+        return unit(sums)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """float32[n, dims], one L2-normalised row a text; zero where no token is known."""
@@ -162,7 +162,8 @@ def _add(row: npt.NDArray[np.int64], table: npt.NDArray[np.int8], ids: TokenIds)
         row += np.add.reduce(some, axis=0, dtype=np.int32)
 
 
-def _unit(sums: npt.NDArray[np.int64]) -> Vectors:
+def unit(sums: npt.NDArray[np.int64]) -> Vectors:
+    """float32[n, dims]: the sums at length 1; 0 stays 0."""
     lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
     lengths[lengths == 0] = 1.0
     vectors: Vectors = (sums / lengths).astype(np.float32)

@@ -82,6 +82,7 @@ class Topic(Mapping[str, T], Generic[T]):
         """
         self.cls, self.name, self.about, self.without = cls, name, about, without
         self._read: dict[str, T] = {}
+        self._codes: tuple[str, ...] = ()
         self._every: dict[str, T] = {}
         self._everywhere: T | None = None
         TOPICS.append(self)
@@ -105,8 +106,9 @@ class Topic(Mapping[str, T], Generic[T]):
 
     def values(self) -> ValuesView[T]:
         """Return the data of every language."""
-        if not self._every:
-            self._every = {code: self[code] for code in self}
+        codes = (*folders(),)
+        if codes != self._codes:
+            self._codes, self._every = codes, {code: self[code] for code in self}
         return self._every.values()
 
     @property
@@ -120,7 +122,7 @@ class Topic(Mapping[str, T], Generic[T]):
     def forget(self, code: str) -> None:
         """Read the file of a language again when it is next asked for."""
         self._read.pop(code, None)
-        self._every, self._everywhere = {}, None
+        self._codes, self._everywhere = (), None
 
     def _path(self, code: str) -> Path | None:
         folder = folders().get(code)

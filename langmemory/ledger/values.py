@@ -143,7 +143,7 @@ def by_clock(us: int | None, *told: object) -> datetime | None:
     by the clock of who told it, whose midnight is another day in UTC."""
     if us is None:
         return None
-    for one in told:
+    for one in filter(None, told):
         try:
             zone = datetime.fromisoformat(str(one)).tzinfo
             if zone is not None:

@@ -218,7 +218,7 @@ class _Recalling:
         elif kinds is not None and len(set(kinds)) == 1:
             return whole
         else:
-            with core.engine.read() as snapshot:
+            with core.engine.glance() as snapshot:
                 if not snapshot.crowded(self.namespace):
                     return whole
         each: Sequence[str] = questions_in(query)
@@ -574,8 +574,10 @@ def _with_ageing(core: Core, snapshot: Snapshot, recall: Recall, now: datetime) 
 
 def _with_memories(recall: Recall, change: Callable[[Memory], Memory]) -> Recall:
     """Return the recall with changed memories."""
-    results = (replace(one, memory=change(one.memory)) for one in recall.results)
-    return replace(recall, results=tuple(results))
+    changed = [(one, change(one.memory)) for one in recall.results]
+    if all(one.memory is memory for one, memory in changed):
+        return recall
+    return replace(recall, results=tuple(replace(one, memory=new) for one, new in changed))
 
 
 class AskedOutside:

@@ -122,8 +122,8 @@ def _references(query: str, language: Language) -> tuple[float, float]:
     count = max(len(words), 1)
     if language.phrases:  # it writes no spaces between words
         return sum(one in query for one in language.references) / count, 0.0
-    known = sum(word in language.references for word in words)
-    return known / count, sum(word in language.indefinite for word in words) / count
+    known = sum(map(language.references.__contains__, words))
+    return known / count, sum(map(language.indefinite.__contains__, words)) / count
 
 
 def is_personal(query: str, intent: Intent) -> bool:

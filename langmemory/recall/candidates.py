@@ -64,10 +64,10 @@ def gather(
     by_time = NOTHING.ids if window is None else source.window(*window, depth)
     ids = distinct(by_vector.ids, by_words.ids, by_time, *(one.ids for one in further.values()))
     bm25 = np.zeros(len(ids), dtype=np.float32)
-    bm25[np.searchsorted(ids, by_words.ids)] = by_words.scores
+    bm25[ids.searchsorted(by_words.ids)] = by_words.scores
     cosine = np.zeros(len(ids), dtype=np.float32)
     if vector is not None:
-        known = np.searchsorted(ids, by_vector.ids)
+        known = ids.searchsorted(by_vector.ids)
         cosine[known] = by_vector.scores
         missing = np.ones(len(ids), dtype=np.bool_)
         missing[known] = False

@@ -67,7 +67,7 @@ def contentless(
     found &= ~((before >= 0) & (asking & ~found)[before] & ~asked)
     if times is not None:
         found &= ~times
-    questions = np.flatnonzero(asked)
+    questions = asked.nonzero()[0]
     if met is not None and len(questions):
         places = texts.places(questions)
         weights = met.token_weights[places]

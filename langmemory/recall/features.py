@@ -66,8 +66,8 @@ def spoken_by(
 def questions(texts: Texts, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """bool[n]: whether the last sentence of a text is a question."""
     ends = vocabulary.ends.take(texts.tokens)
-    places = np.concatenate(([-1], np.flatnonzero(ends)))
-    last = places[np.searchsorted(places, texts.starts + texts.lengths) - 1]
+    places = np.concatenate(([-1], ends.nonzero()[0]))
+    last = places[places.searchsorted(texts.starts + texts.lengths) - 1]
     asking: NDArray[np.bool_] = (last >= texts.starts) & (ends[last] > 0)
     return asking
 
@@ -229,15 +229,15 @@ def session_evidence(score: Floats, session: NDArray[np.int64], *, best: int) ->
     sorted_session = session[order]
     begins = np.ones(len(order), np.bool_)
     np.not_equal(sorted_session[1:], sorted_session[:-1], out=begins[1:])
-    starts = np.flatnonzero(begins)
+    starts = begins.nonzero()[0]
     lengths = np.diff(starts, append=len(order))
-    rank = np.arange(len(order)) - np.repeat(starts, lengths)
+    rank = np.arange(len(order)) - starts.repeat(lengths)
     counted = np.where(rank < best, score[order], 0)
     totals = np.add.reduceat(counted, starts)
     strongest = totals.max()
     if strongest <= 0:
         return evidence
     shares = totals / strongest
-    evidence[order] = np.repeat(shares, lengths)
+    evidence[order] = shares.repeat(lengths)
     evidence[~member] = np.minimum(score[~member] / strongest, 1)
     return evidence

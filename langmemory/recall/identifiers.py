@@ -110,8 +110,7 @@ def _join_runs(chunks: Sequence[Runs], place: int, count: int) -> Runs:
 
 
 def _chunks(text: str) -> list[str]:
-    found = (chunk.strip(_EDGES) for chunk in _CHUNK.findall(text.casefold()))
-    return [chunk for chunk in found if chunk]
+    return [chunk for one in _CHUNK.findall(text.casefold()) if (chunk := one.strip(_EDGES))]
 
 
 def _is_identifier(chunk: str) -> bool:

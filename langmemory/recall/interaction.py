@@ -37,21 +37,19 @@ class Texts:
     def having(self, token: int) -> NDArray[np.bool_]:
         """bool[n]: whether a text has this token."""
         found = np.zeros(len(self.starts), np.bool_)
-        found[np.searchsorted(self.starts, np.flatnonzero(self.tokens == token), "right") - 1] = (
-            True
-        )
+        found[self.starts.searchsorted((self.tokens == token).nonzero()[0], "right") - 1] = True
         return found
 
     def places(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where the tokens of some of the texts stand, text by text; of one text at least."""
         lengths = self.lengths[texts]
-        ends = np.cumsum(lengths)
+        ends = lengths.cumsum()
         return np.repeat(self.starts[texts] + lengths - ends, lengths) + np.arange(ends[-1])
 
     def of(self, texts: NDArray[np.int64]) -> Texts:
         """Return some of the texts, one at least."""
         lengths = self.lengths[texts]
-        starts = np.cumsum(lengths) - lengths
+        starts = lengths.cumsum() - lengths
         return Texts(tokens=self.tokens[self.places(texts)], starts=starts, lengths=lengths)
 
 
@@ -62,7 +60,7 @@ def join_texts(blobs: Sequence[bytes | None]) -> Texts:
     """Texts from the blobs of `Rows.tokens`; at least one."""
     filled = [blob or _PAD for blob in blobs]
     lengths = np.array([len(blob) for blob in filled], dtype=np.int64) >> 1
-    starts = np.cumsum(lengths) - lengths
+    starts = lengths.cumsum() - lengths
     return Texts(
         tokens=np.frombuffer(b"".join(filled), dtype=np.uint16), starts=starts, lengths=lengths
     )
@@ -124,7 +122,7 @@ def interact(
     """
     seen = np.zeros(len(vocabulary.weights), dtype=np.bool_)
     seen[texts.tokens] = True
-    distinct = np.flatnonzero(seen)
+    distinct = seen.nonzero()[0]
     place = np.empty(len(seen), dtype=np.int32)
     place[distinct] = np.arange(len(distinct), dtype=np.int32)
     held = place[texts.tokens]
@@ -132,7 +130,7 @@ def interact(
     whole = query if further is None else np.concatenate((query, further))
     cosines = _products(vocabulary.unit(whole), vocabulary.vectors.take(in_table(distinct), axis=0))
     cosines *= vocabulary.inverse[distinct]
-    for row in np.flatnonzero(whole >= HASHED).tolist():
+    for row in (whole >= HASHED).nonzero()[0].tolist():
         cosines[row] = distinct == whole[row]
     np.maximum(cosines, 0, out=cosines)
     met = cosines.max(axis=0) >= SAME
@@ -176,11 +174,11 @@ class _Passages:
             self._met = np.maximum.reduceat(cosines, texts.starts, axis=1)
             return
         counts = np.where(texts.lengths <= PASSAGE, 1, -(-texts.lengths // half))
-        self._first = np.cumsum(counts) - counts
+        self._first = counts.cumsum() - counts
         self._of_text = of_text = np.repeat(np.arange(len(counts)), counts)
         starts = texts.starts[of_text] + half * (np.arange(len(of_text)) - self._first[of_text])
         parts = np.maximum.reduceat(cosines, starts, axis=1)
-        follows = np.flatnonzero(of_text[1:] == of_text[:-1])
+        follows = (of_text[1:] == of_text[:-1]).nonzero()[0]
         parts[:, follows] = np.maximum(parts[:, follows], parts[:, follows + 1])
         self._met = parts
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from langmemory.languages import Question
 from langmemory.ports.candidates import Floats, Ids, Rows
 from langmemory.recall.interaction import MET
-from langmemory.recall.vocabulary import Vocabulary, in_table
+from langmemory.recall.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from langmemory.recall.ranking import Reading
@@ -141,7 +141,7 @@ def _order_later_first(close: NDArray[np.bool_], bound: NDArray[np.bool_]) -> li
     (column) may pass what (row), ``bound`` by which of these passes something falls one place at most."""
     moved: list[int] = []
     fallen: set[int] = set()
-    passing = set(np.flatnonzero(close.any(axis=0)).tolist())
+    passing = set(close.any(axis=0).nonzero()[0].tolist())
     for one in range(len(close)):
         place = len(moved)
         while one in passing and place and close[passed := moved[place - 1], one]:
@@ -178,13 +178,11 @@ def _similar_pairs(
     vectors are near."""
     assert reading.texts is not None
     alike = np.zeros_like(asked)
-    some = np.flatnonzero(asked.any(axis=0) | asked.any(axis=1))
+    some = (asked.any(axis=0) | asked.any(axis=1)).nonzero()[0]
     if not len(some):
         return alike
     texts = reading.texts.of(head[some])
-    of_each = np.split(texts.tokens, texts.starts[1:])
-    telling = [in_table(tokens[vocabulary.telling[tokens] > 0]) for tokens in of_each]
-    means = vocabulary.embedder.embed_tokens(telling)
+    means = vocabulary.means(texts.tokens, texts.starts)
     alike[np.ix_(some, some)] = means @ means.T >= alike_from
     return alike
 

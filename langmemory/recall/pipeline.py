@@ -366,7 +366,7 @@ class _Asked:
             outdated=outdated,
             order=order,
             channels=channels | ({"claim": claims.ids} if len(claims.ids) else {}),
-            collapsed=np.flatnonzero(collapsed),
+            collapsed=collapsed.nonzero()[0],
             fact_sources=fact_sources,
             reading=reading,
         )

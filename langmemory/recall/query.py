@@ -66,7 +66,9 @@ def read_query(
         terms = tuple(term for term in terms if term not in intent.time_words)
     # Of several lines, the last one asks: "And 431?" goes on from another number.
     last = text.rpartition("\n")[2]
-    asked = identifiers(last, intent.language) or identifiers(text, intent.language)
+    asked = identifiers(last, intent.language)
+    if not asked and last != text:
+        asked = identifiers(text, intent.language)
     words = tuple(filter(_is_word, terms))
     together = tuple(filter(_is_word, (*intent.phrases, *phrases(asked))))
     keyword = None

@@ -93,13 +93,13 @@ class Ranking:
     @property
     def contentless(self) -> Ids:
         """Candidates that say nothing the query does not; not in the order."""
-        return np.flatnonzero(self.reading.contentless)
+        return self.reading.contentless.nonzero()[0]
 
 
 def first_pool(source: CandidateSource, candidates: Candidates) -> Pool:
     """The candidates with their facets."""
     rows = source.rows(candidates.ids)
-    place = np.searchsorted(candidates.ids, rows.ids)
+    place = candidates.ids.searchsorted(rows.ids)
     return Pool(rows=rows, keyword=candidates.keyword[place], dense=candidates.dense[place])
 
 
@@ -116,7 +116,7 @@ def add_neighbours(source: CandidateSource, pool: Pool, best: Ids, vector: Float
 
 def extend_pool(source: CandidateSource, pool: Pool, rows: Rows, vector: Floats | None) -> Pool:
     """The pool and those of the rows that it does not have; no word has found these."""
-    new = np.flatnonzero(~are_in(rows.ids, pool.rows.ids))
+    new = (~are_in(rows.ids, pool.rows.ids)).nonzero()[0]
     if len(new) == 0:
         return pool
     if len(new) < len(rows.ids):
@@ -202,7 +202,7 @@ def with_claims(
 def identifier_scores(source: CandidateSource, pool: Pool, asked: Sequence[Identifier]) -> Floats:
     """float32[n], 0..1: how well each candidate has the identifiers of a query, less where many have them."""
     found = np.zeros(len(pool.rows.ids), np.float32)
-    some = np.flatnonzero(pool.keyword > 0)
+    some = (pool.keyword > 0).nonzero()[0]
     texts = {one.id: one.text for one in source.memories(pool.rows.ids[some])}
     for place in some.tolist():
         if text := texts.get(int(pool.rows.ids[place])):

@@ -221,7 +221,7 @@ def _rows(encoded: Any) -> list[_Row]:
     whole = encoded.coalesce().cpu()
     rows, columns = whole.indices().numpy()
     values = whole.values().float().numpy()
-    ends = np.searchsorted(rows, np.arange(whole.shape[0] + 1))
+    ends = rows.searchsorted(np.arange(whole.shape[0] + 1))
     return [_Row(columns[a:b], values[a:b]) for a, b in pairwise(ends)]
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -154,12 +155,12 @@ def _slips(word: str) -> list[list[str]]:
     too many, one too few, a wrong one. The likelier ones are first."""
     cuts = [(word[:n], word[n:]) for n in range(1, len(word) + 1)]
     kinds = (
-        (a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1),
-        (a + b[1:] for a, b in cuts if b),
-        (a + letter + b for a, b in cuts for letter in _LETTERS),
-        (a + letter + b[1:] for a, b in cuts if b for letter in _LETTERS),
+        [a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1],
+        [a + b[1:] for a, b in cuts if b],
+        [a + letter + b for a, b in cuts for letter in _LETTERS],
+        [a + letter + b[1:] for a, b in cuts if b for letter in _LETTERS],
     )
-    return [list(dict.fromkeys(one for one in kind if one != word)) for kind in kinds]
+    return [[one for one in dict.fromkeys(kind) if one != word] for kind in kinds]
 
 
 def _in_scope(
@@ -167,7 +168,7 @@ def _in_scope(
 ) -> tuple[str, ...]:
     """Of the likeliest kind of slip, the words that something in scope holds. Those that begin as it
     was typed come before those with another second letter: a source has a tenth to look through."""
-    slips = list(dict.fromkeys(word for kind in near for word in kind))
+    slips = list(dict.fromkeys(chain.from_iterable(near)))
     alike = [word for word in slips if word[:2] == typed[:2]]
     others = [word for word in slips if word[:2] != typed[:2]]
     for some in (alike, others):

@@ -20,7 +20,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.embeddings.static import StaticEmbedder, TokenIds
+from langmemory.embeddings.static import StaticEmbedder, TokenIds, unit
 from langmemory.languages import LANGUAGES, compared, is_unspaced, split_words, without_marks
 
 Flags = NDArray[np.bool_]
@@ -124,6 +124,12 @@ class Vocabulary:
         """float32[n, dims]: the vectors of tokens, of length 1; 0 for one without meaning of its own."""
         found: NDArray[np.float32] = self.vectors[in_table(tokens)] * self.inverse[tokens, None]
         return found
+
+    def means(self, tokens: TokenIds, starts: NDArray[np.int64]) -> NDArray[np.float32]:
+        """float32[n, dims]: the direction of the telling words of n texts, which stand end to end."""
+        telling = in_table(np.where(self.telling[tokens] > 0, tokens, 0))
+        vectors = self.vectors.take(telling, axis=0)
+        return unit(np.add.reduceat(vectors, starts, axis=0, dtype=np.int32).astype(np.int64))
 
     def flags(self, words: frozenset[str]) -> Flags:
         """bool[v]: the tokens that are one of these words; kept for the next query."""

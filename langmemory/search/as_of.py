@@ -255,10 +255,10 @@ class AsOfSource(SnapshotSource):
         """Return the cosine of the best vector of each; 0 without one."""
         found = np.full(len(self._ids), -np.inf, np.float32)
         if len(self._owners):
-            places = np.searchsorted(self._ids, self._owners)
+            places = self._ids.searchsorted(self._owners)
             np.maximum.at(found, places, np.vecdot(self._vectors, vector))
         found[np.isinf(found)] = 0
-        asked: Floats = found[np.searchsorted(self._ids, ids)]
+        asked: Floats = found[self._ids.searchsorted(ids)]
         return asked
 
     def _with_rows(self, rows: Rows, found: Sequence[Version]) -> Rows:
@@ -268,10 +268,12 @@ class AsOfSource(SnapshotSource):
         """Return `FACETS` as they were."""
         was = one.columns
         said_at = was["created_at"] if was["valid_at"] is None else was["valid_at"]
+        thread = -1 if one.thread is None else one.thread
+        position = -1 if one.thread is None or one.position is None else one.position
         return (
-            one.item, one.thread, None if one.thread is None else one.position, was["speaker"],
-            said_at, self._writes[one.item].tokens, was["importance"], was["confidence"],
-            was["status"], was["invalid_at"], was["expired_at"], was["kind"] == "resource",
+            one.item, thread, position, was["speaker"], said_at, self._writes[one.item].tokens,
+            was["importance"], was["confidence"], was["status"], was["invalid_at"],
+            was["expired_at"], was["kind"] == "resource",
         )  # fmt: skip
 
 

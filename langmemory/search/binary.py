@@ -390,7 +390,7 @@ def _lay_coarse(connection: Connection, chunk: Chunk, ids: Ids) -> None:
     coarse.values[rows] = 0
     found, vectors = fetch(connection, ids)
     if len(found):
-        coarse.lay(rows[np.searchsorted(ids, found)], vectors)
+        coarse.lay(rows[ids.searchsorted(found)], vectors)
 
 
 def _dims(connection: Connection) -> int:
@@ -475,7 +475,7 @@ def pack(connection: Connection, words: int) -> None:
     )
     if stored + len(tail[0]) > 1.5 * live + 1024 or (tail[1] < 0).all():
         chunk = merge_entries(_load(connection, words), *tail)
-        keep = np.flatnonzero(chunk.namespaces[: chunk.n] >= 0)
+        keep = (chunk.namespaces[: chunk.n] >= 0).nonzero()[0]
         connection.execute("DELETE FROM code_segment")
         _write_segment(connection, last, _only(chunk, keep))
     else:  # tombstones of older segments must survive the packing

@@ -198,10 +198,10 @@ class Chunk:
 def rows_of(chunk: Chunk, items: Ids) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of the vectors of some items, and for each the index of its item."""
     ids = chunk.ids[: chunk.n]
-    start = np.searchsorted(ids, items << SLOT_BITS)
-    counts = np.searchsorted(ids, (items + 1) << SLOT_BITS) - start
+    start = ids.searchsorted(items << SLOT_BITS)
+    counts = ids.searchsorted((items + 1) << SLOT_BITS) - start
     owner = np.repeat(np.arange(len(items)), counts)
-    rows = np.repeat(start - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+    rows = np.repeat(start - np.concatenate(([0], counts.cumsum()[:-1])), counts)
     rows = rows + np.arange(len(rows))
     alive = chunk.namespaces[rows] >= 0
     return rows[alive], owner[alive]
@@ -222,7 +222,7 @@ def rows_in(chunk: Chunk, namespaces: NDArray[np.int64] | None) -> NDArray[np.in
         mask = table[own]
     if np.count_nonzero(mask) == chunk.n:
         return None
-    return np.flatnonzero(mask)
+    return mask.nonzero()[0]
 
 
 def _rotate(vectors: Floats) -> Floats:
@@ -259,10 +259,10 @@ def closest(distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
         if limit <= len(found) <= 2 * limit:
             return found
     threshold = np.partition(distances, limit - 1)[limit - 1]
-    found = np.flatnonzero(distances <= threshold)
+    found = (distances <= threshold).nonzero()[0]
     if len(found) > 2 * limit:  # one distance shared by very many: keep the first of them
-        closer = np.flatnonzero(distances < threshold)
-        ties = np.flatnonzero(distances == threshold)[: limit - len(closer)]
+        closer = (distances < threshold).nonzero()[0]
+        ties = (distances == threshold).nonzero()[0][: limit - len(closer)]
         found = np.concatenate((closer, ties))
     return found
 
@@ -279,7 +279,7 @@ def merge_entries(chunk: Chunk, ids: Ids, namespaces: NDArray[np.int32], bits: B
     written in place: a reader sees them early, and exact scoring against the rows decides anyway.
     """
     known = chunk.ids[: chunk.n]
-    place = np.searchsorted(known, ids)
+    place = known.searchsorted(ids)
     inside = place < chunk.n
     same = inside.copy()
     same[inside] = known[place[inside]] == ids[inside]

@@ -293,10 +293,11 @@ class ScopePlan:
 
 
 FACETS: Final = (
-    "i.id, i.thread, i.position, i.speaker, coalesce(i.valid_at, i.created_at), i.tokens, "
-    "i.importance, i.confidence, i.status, i.invalid_at, i.expired_at, i.kind = 'resource'"
+    "i.id, coalesce(i.thread, -1), coalesce(i.position, -1), i.speaker, "
+    "coalesce(i.valid_at, i.created_at), i.tokens, i.importance, i.confidence, i.status, "
+    "i.invalid_at, i.expired_at, i.kind = 'resource'"
 )
-"""The columns by which an item ``i`` is ranked."""
+"""The columns by which an item ``i`` is ranked, see `Rows`."""
 SHOWN: Final = "i.id, n.path, i.key, i.value, i.created_at, i.updated_at, i.expires_at"
 """The columns of an item ``i`` in a namespace ``n`` that LangGraph shows."""
 INACTIVE: Final = "SELECT 1 FROM item WHERE status <> 'active' LIMIT 1"

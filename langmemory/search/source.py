@@ -205,19 +205,19 @@ def as_rows(found: Iterable[tuple[Any, ...]]) -> Rows:
     columns = list(zip(*found, strict=True)) or [()] * 12
     return Rows(
         ids=np.array(columns[0], np.int64),
-        thread=_integers(columns[1], -1),
-        position=_integers(columns[2], -1),
+        thread=np.array(columns[1], np.int64),
+        position=np.array(columns[2], np.int64),
         speaker=columns[3],
         said_at=np.array(columns[4], np.int64),
         tokens=columns[5],
         importance=np.array(columns[6], np.float32),
         confidence=np.array(columns[7], np.float32),
         status=columns[8],
-        invalid_at=_integers(columns[9], UNKNOWN_TIME),
-        expired_at=_integers(columns[10], UNKNOWN_TIME),
+        invalid_at=_times(columns[9]),
+        expired_at=_times(columns[10]),
         is_document=np.array(columns[11], np.bool_),
     )
 
 
-def _integers(values: tuple[int | None, ...], missing: int) -> NDArray[np.int64]:
-    return np.array([missing if value is None else value for value in values], np.int64)
+def _times(values: tuple[int | None, ...]) -> NDArray[np.int64]:
+    return np.array([UNKNOWN_TIME if value is None else value for value in values], np.int64)

@@ -209,7 +209,7 @@ def _from_copy(
     limit: int,
 ) -> ScoredIds:
     scores = copy.scores(query)
-    rows = np.flatnonzero(scores > 0)
+    rows = (scores > 0).nonzero()[0]
     if items is not None:
         rows = rows[are_in(copy.items[rows], items)]
     elif scope.scope.namespace:

@@ -112,8 +112,8 @@ class Words:
             pass
         sorted_namespaces, by_namespace = self.by_namespace
         ids = np.array(ids_below(connection, namespace), np.int32)
-        begin = np.searchsorted(sorted_namespaces, ids)
-        end = np.searchsorted(sorted_namespaces, ids, side="right")
+        begin = sorted_namespaces.searchsorted(ids)
+        end = sorted_namespaces.searchsorted(ids, side="right")
         parts = [by_namespace[a:b] for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
         found = np.sort(np.concatenate([*parts, np.empty(0, np.int32)]))
         rows = None if len(found) == len(self.ids) else found
@@ -130,7 +130,7 @@ class Words:
         """Return the rows of some items (ascending), of those that have one."""
         if not len(self.ids):
             return np.empty(0, np.int32)
-        at = np.minimum(np.searchsorted(self.ids, items), len(self.ids) - 1)
+        at = np.minimum(self.ids.searchsorted(items), len(self.ids) - 1)
         rows: Rows = at[self.ids[at] == items].astype(np.int32)
         return rows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
@@ -22,8 +22,10 @@ from langmemory.languages.temporal.calendar import (
 )
 from langmemory.languages.temporal.words import FEW, Form, TimeWords
 
+CLOSE_YEARS = 3
+"""How far a date without a year is looked for …"""
 NEAR_YEARS = 9
-"""How far a date without a year is looked for: 29 February may be eight years away."""
+"""… and 29 February, which may be eight years away."""
 
 Value = TypeVar("Value")
 
@@ -188,10 +190,18 @@ def _maker(groups: Mapping[str, str], words: TimeWords) -> Callable[[int], Span]
     )
 
 
-def _possible(make: Callable[[int], Span], year: int) -> Iterator[Span]:
-    for near in range(max(1, year - NEAR_YEARS), min(9998, year + NEAR_YEARS) + 1):
-        with suppress(ValueError):  # no 29 February in this one
-            yield make(near)
+def _possible(make: Callable[[int], Span], year: int) -> list[Span]:
+    try:
+        return [
+            make(near)
+            for near in range(max(1, year - CLOSE_YEARS), min(9998, year + CLOSE_YEARS) + 1)
+        ]
+    except ValueError:  # no 29 February in one of them
+        spans = list[Span]()
+        for near in range(max(1, year - NEAR_YEARS), min(9998, year + NEAR_YEARS) + 1):
+            with suppress(ValueError):
+                spans.append(make(near))
+        return spans
 
 
 def _value(table: Mapping[str, Value], word: str) -> Value:

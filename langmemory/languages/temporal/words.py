@@ -320,7 +320,9 @@ def forms(code: str) -> tuple[tuple[Form, re.Pattern[str]], ...]:
 def matches(text: str, code: str) -> Iterator[tuple[Form, re.Match[str]]]:
     """Every match of every form of a language, form by form, as `re.Pattern.finditer` finds them."""
     # One look at the text for all forms takes a quarter of the time of a look for each.
-    lowered = text.replace("İ", "I").lower()  # of the same length; letters of one case are found faster
+    lowered = text.replace(
+        "İ", "I"
+    ).lower()  # of the same length; letters of one case are found faster
     places = [match.start() for match in _beginnings(code).finditer(lowered)]
     for form, pattern in forms(code) if places else ():
         end = 0
