@@ -173,7 +173,7 @@ ARCHIVED_MARKS: Final = ("status", "archived_at", "archived_because")
 
 def without_archived_marks(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the value of a memory that was put away as it was before."""
-    if not all(mark in value for mark in ARCHIVED_MARKS):
+    if not value.keys() >= set(ARCHIVED_MARKS):
         return dict(value)
     return {name: told for name, told in value.items() if name not in ARCHIVED_MARKS}
 

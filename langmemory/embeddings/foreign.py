@@ -70,11 +70,9 @@ class ForeignTable:
     def split(self, runs: list[str]) -> tuple[Pieces, list[str]] | None:
         """The pieces of words of other languages in a text, and the runs that the English table reads; None
         where it reads all of them."""
-        try:
-            votes = sum(map(self._votes.__getitem__, runs))
-        except KeyError:
-            votes = sum(self._word(run).vote for run in runs)
-        if votes <= 0:
+        known = self._votes  # what is known now stays there, whatever is given up meanwhile
+        new = {run: self._word(run).vote for run in set(runs).difference(known)}
+        if sum([new[run] if run in new else known[run] for run in runs]) <= 0:
             return None
         words = list(map(self._word, runs))
         foreign = sum(word.vote for word in words if not word.elsewhere) > 0

@@ -170,20 +170,20 @@ class EditedTurns:
         """By key, what rests on earlier words of the batch's turns; what an edit took back before
         is not there from now on."""
         found: dict[str, _Held] = {}
-        for turn in self._batch.turns:
-            for known, outdated, since in self._knowledge.rests_on(turn.key):
-                key = known.memory.key
-                before = found.get(key)
-                if ComparableFact.of_known(known).never_held:
-                    self._instead[key] = None
-                elif not outdated or known.memory.status == "archived":
-                    continue  # a person's decision, or one with another
-                found[key] = _Held(
-                    known=known,
-                    without=(*before.without, turn.key) if before else (turn.key,),
-                    since=since,
-                    told=(before.told if before else frozenset()) | {turn.said_at},
-                )
+        said_at = {turn.key: turn.said_at for turn in self._batch.turns}
+        for turn, known, outdated, since in self._knowledge.rests_on(list(said_at)):
+            key = known.memory.key
+            before = found.get(key)
+            if ComparableFact.of_known(known).never_held:
+                self._instead[key] = None
+            elif not outdated or known.memory.status == "archived":
+                continue  # a person's decision, or one with another
+            found[key] = _Held(
+                known=known,
+                without=(*before.without, turn) if before else (turn,),
+                since=since,
+                told=(before.told if before else frozenset()) | {said_at[turn]},
+            )
         return found
 
     def _let_go(self, said: Mapping[str, set[str]]) -> None:

@@ -38,7 +38,7 @@ def detect_language(text: str) -> Language:
     """The registered language whose stop words and phrases occur most, where two have as many the
     one whose words for times do, or which is written without spaces as the text is; the first when
     none do."""
-    return LANGUAGES[_detected(text[:DETECTED_CHARACTERS], len(LANGUAGES.values()))]
+    return LANGUAGES[_detected(text[:DETECTED_CHARACTERS], len(LANGUAGES))]
 
 
 @lru_cache(maxsize=256)

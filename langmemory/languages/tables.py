@@ -96,10 +96,11 @@ class Topic(Mapping[str, T], Generic[T]):
         return self._read[code]
 
     def __iter__(self) -> Iterator[str]:
-        return (code for code in folders() if code in self)
+        self.values()
+        return iter(self._every)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self.values())
 
     def __contains__(self, code: object) -> bool:
         return isinstance(code, str) and (code in self._read or self._path(code) is not None)
@@ -108,7 +109,8 @@ class Topic(Mapping[str, T], Generic[T]):
         """Return the data of every language."""
         codes = (*folders(),)
         if codes != self._codes:
-            self._codes, self._every = codes, {code: self[code] for code in self}
+            self._every = {code: self[code] for code in codes if code in self}
+            self._codes = codes
         return self._every.values()
 
     @property

@@ -3,6 +3,7 @@ the history."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -121,7 +122,12 @@ class ChangeRun:
 
     def items(self, keys: Sequence[str]) -> list[int]:
         """Return the ids of those memories that are still there."""
-        return [item for key in keys if (item := self.find(key)) is not None]
+        rows = self.connection.execute(
+            "SELECT key, id FROM item WHERE namespace = ? AND key IN (SELECT value FROM json_each(?))",
+            (self.namespace, json.dumps(keys)),
+        )
+        there = dict(rows.fetchall())
+        return [item for key in keys if (item := there.get(key) or self.find(key)) is not None]
 
     def entity(self, key: str) -> int:
         entity = graph_writing.find_entity(self.connection, self.namespace, key)
@@ -734,16 +740,14 @@ def merge(run: ChangeRun, change: Merge) -> None:
 def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
     turns = run.items(change.keys)
     planned_at = run.change_set.planned_at
-    read = 0 if planned_at is None else sum(_read_since(run, one, planned_at) for one in turns)
+    read = 0 if planned_at is None else _read_since(run, turns, planned_at)
     if read:
         raise TurnsReadError(
             f"Run {run.id!r} reflected {len(turns)} turns, and another run has learned from "
             f"{read} of them meanwhile. Gather again; nothing was written."
         )
     at = change.read_at
-    edited = (
-        0 if at is None else sum(verbatim.edited_after(run.connection, one, at) for one in turns)
-    )
+    edited = 0 if at is None else verbatim.edited_after(run.connection, turns, at)
     if edited:
         raise TurnsReadError(
             f"Run {run.id!r} reflected {len(turns)} turns, and {edited} of them were edited "
@@ -754,14 +758,14 @@ def mark_reflected(run: ChangeRun, change: MarkReflected) -> None:
         raise Unchanged("all of them were read before, or are gone")
 
 
-def _read_since(run: ChangeRun, turn: int, seq: int) -> bool:
-    """Return whether another run has read a turn and changed something after this place in the history."""
+def _read_since(run: ChangeRun, turns: Sequence[int], seq: int) -> int:
+    """Return how many turns another run has read that changed something after this place in the history."""
     row = run.connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM reflected r JOIN history h ON h.run = r.run "
-        "WHERE r.item = ? AND r.run <> ? AND h.seq > ?)",
-        (turn, run.id, seq),
+        "SELECT count(*) FROM carray(?) c WHERE EXISTS (SELECT 1 FROM reflected r "
+        "JOIN history h ON h.run = r.run WHERE r.item = c.value AND r.run <> ? AND h.seq > ?)",
+        (run.connection.array(turns), run.id, seq),
     ).fetchone()
-    return bool(row[0])
+    return int(row[0])
 
 
 def read_again(run: ChangeRun, change: ReadAgain) -> None:

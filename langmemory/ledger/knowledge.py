@@ -332,22 +332,25 @@ class StoreKnowledge:
             key,
         )
 
-    def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
+    def rests_on(
+        self, turns: Sequence[str]
+    ) -> Sequence[tuple[str, KnownFact, bool, datetime | None]]:
         reading = self._now()
         rows = reading.snapshot.connection.execute(
-            f"SELECT i.id, {verbatim.reads_otherwise('o', 'u.at')}, "
+            f"SELECT o.key, i.id, {verbatim.reads_otherwise('o', 'u.at')}, "
             "(SELECT min(t.valid_at) FROM evidence w JOIN item t ON t.id = w.source "
             "WHERE w.item = i.id AND t.id <> o.id AND t.kind = 'episodic') "
             "FROM item o CROSS JOIN evidence v ON v.source = o.id "
             "CROSS JOIN item i ON i.id = v.item LEFT JOIN run u ON u.id = v.run "
-            f"WHERE o.namespace = ? AND o.key = ? AND {verbatim.was_rewritten('o')} "
-            f"AND {self._ever.where} ORDER BY i.id",
-            (reading.namespace, turn, *self._ever.bindings),
+            "WHERE o.namespace = ? AND o.key IN (SELECT value FROM json_each(?)) "
+            f"AND {verbatim.was_rewritten('o')} AND {self._ever.where} ORDER BY i.id",
+            (reading.namespace, json.dumps(turns), *self._ever.bindings),
         ).fetchall()
-        known = {one.memory.id: one for one in self._facts([item for item, *_ in rows])}
+        rows.sort(key=lambda row: turns.index(row[0]))
+        known = {one.memory.id: one for one in self._facts({item for _, item, *_ in rows})}
         return [
-            (known[item], bool(outdated), maybe_datetime(since))
-            for item, outdated, since in rows
+            (turn, known[item], bool(outdated), maybe_datetime(since))
+            for turn, item, outdated, since in rows
             if item in known
         ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final, get_args
 
 from langmemory.errors import ConfigError
@@ -184,11 +185,11 @@ class CompiledScope:
     @property
     def where(self) -> str:
         """Conditions beyond the namespace as one SQL expression."""
-        return " AND ".join(f"({one.sql})" for one in self.conditions) or "TRUE"
+        return " AND ".join([f"({one.sql})" for one in self.conditions]) or "TRUE"
 
     @property
     def bindings(self) -> tuple[Any, ...]:
-        return tuple(binding for one in self.conditions for binding in one.bindings)
+        return tuple(chain.from_iterable([one.bindings for one in self.conditions]))
 
     @property
     def residual(self) -> Callable[[Mapping[str, Any]], bool] | None:

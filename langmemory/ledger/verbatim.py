@@ -327,22 +327,22 @@ def before(
 
 def forget_edited(connection: Connection, items: Iterable[int]) -> None:
     """Turns that were read with other words than theirs count as unread."""
-    connection.executemany(
-        "DELETE FROM reflected WHERE item = ?1 AND EXISTS "
-        f"(SELECT 1 FROM item i WHERE i.id = ?1 AND {_EDITED})",
-        [(item,) for item in items],
+    connection.execute(
+        "DELETE FROM reflected WHERE item IN (SELECT i.id FROM carray(?) c "
+        f"CROSS JOIN item i ON i.id = c.value WHERE {_EDITED})",
+        (connection.array(items),),
     )
 
 
-def edited_after(connection: Connection, item: int, seq: int) -> bool:
-    """Return whether an item says something else than it did at this place in the history."""
+def edited_after(connection: Connection, items: Iterable[int], seq: int) -> int:
+    """Return how many items say something else than they did at this place in the history."""
     row = connection.execute(
-        "SELECT h.before ->> '$.content' <> i.value ->> '$.content' FROM history h "
-        "JOIN item i ON i.id = h.item "
-        "WHERE h.item = ? AND h.seq > ? AND h.before IS NOT NULL ORDER BY h.seq LIMIT 1",
-        (item, seq),
+        "SELECT count(*) FROM carray(?) c WHERE (SELECT h.before ->> '$.content' <> "
+        "i.value ->> '$.content' FROM history h JOIN item i ON i.id = h.item WHERE h.item = c.value "
+        "AND h.seq > ? AND h.before IS NOT NULL ORDER BY h.seq LIMIT 1)",
+        (connection.array(items), seq),
     ).fetchone()
-    return row is not None and bool(row[0])
+    return int(row[0])
 
 
 _SELECT: Final = (

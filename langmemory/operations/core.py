@@ -461,9 +461,10 @@ def mark_pages(connection: Connection, ids: Sequence[int]) -> None:
 def mark_pages_of(connection: Connection, places: Iterable[tuple[Namespace, str]]) -> None:
     """As `mark_pages`, of what is in these places now."""
     told = [place for place in places if place[1].startswith(journal.KEYS)]
-    mark_pages(
-        connection, [one for where, key in told for one in existing(connection, where, [key])]
-    )
+    if told:
+        mark_pages(
+            connection, [one for where, key in told for one in existing(connection, where, [key])]
+        )
 
 
 def resolve_ttl(ttl: TTLConfig | None, config: Config) -> TTLConfig:

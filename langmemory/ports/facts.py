@@ -228,10 +228,12 @@ class FullKnowledge(Knowledge, Protocol):
         without an embedder."""
         ...
 
-    def rests_on(self, turn: str) -> Sequence[tuple[KnownFact, bool, datetime | None]]:
-        """Where a turn was edited since it was remembered, the facts made of it, whatever their
-        status: each with whether it was made of earlier words, and when the first of its other turns
-        was said. Nothing of a turn that says what it always said."""
+    def rests_on(
+        self, turns: Sequence[str]
+    ) -> Sequence[tuple[str, KnownFact, bool, datetime | None]]:
+        """Turn by turn, where one was edited since it was remembered, the facts made of it, whatever
+        their status: each with whether it was made of earlier words, and when the first of its other
+        turns was said. Nothing of a turn that says what it always said."""
 
     def asked(self, keys: Collection[str]) -> Sequence[Review]:
         """Open questions about any of these memories."""

@@ -141,7 +141,7 @@ def _order_later_first(close: NDArray[np.bool_], bound: NDArray[np.bool_]) -> li
     (column) may pass what (row), ``bound`` by which of these passes something falls one place at most."""
     moved: list[int] = []
     fallen: set[int] = set()
-    passing = set(close.any(axis=0).nonzero()[0].tolist())
+    passing = set(np.flatnonzero(close.any(axis=0)).tolist())
     for one in range(len(close)):
         place = len(moved)
         while one in passing and place and close[passed := moved[place - 1], one]:
@@ -178,7 +178,7 @@ def _similar_pairs(
     vectors are near."""
     assert reading.texts is not None
     alike = np.zeros_like(asked)
-    some = (asked.any(axis=0) | asked.any(axis=1)).nonzero()[0]
+    some = np.flatnonzero(asked.any(axis=0) | asked.any(axis=1))
     if not len(some):
         return alike
     texts = reading.texts.of(head[some])

@@ -116,7 +116,7 @@ class MemoryKnowledge:
         over = [f for f in self.facts if f.memory.status == "superseded"]
         return [f for f in over if f.memory.superseded_by == key]
 
-    def rests_on(self, turn: str) -> list[tuple[KnownFact, bool, datetime | None]]:
+    def rests_on(self, turns: Sequence[str]) -> list[tuple[str, KnownFact, bool, datetime | None]]:
         return []  # no turn was edited
 
     def asked(self, keys: Collection[str]) -> list[Review]:

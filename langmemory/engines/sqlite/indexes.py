@@ -178,10 +178,10 @@ def write_vectors(
         insert(connection, "code (vector, namespace, bits)", zip(ids, places, bits, strict=True))
 
 
-def _blobs(matrix: NDArray[Any]) -> Iterator[bytes]:
-    """Yield the bytes of each row."""
+def _blobs(matrix: NDArray[Any]) -> list[bytes]:
+    """Return the bytes of each row."""
     data, width = matrix.tobytes(), matrix.strides[0]
-    return (data[start : start + width] for start in range(0, len(data), width))
+    return [data[start : start + width] for start in range(0, len(data), width)]
 
 
 def _log_gone(connection: Connection, gone: Sequence[tuple[int, int]]) -> None:

@@ -15,7 +15,7 @@ from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import TimeInText, find
 from langmemory.languages import LANGUAGES, Language, is_unspaced
-from langmemory.languages.temporal.words import TIME_WORDS
+from langmemory.languages.temporal.words import TIME_WORDS, TimeWords
 
 MAX_SENTENCE = 300
 """Characters; longer ones are pasted text, lists or logs."""
@@ -36,6 +36,7 @@ _SENTENCE_BEGIN = re.compile(r"(?:.*[.!?…。！？；]\s)?", re.DOTALL)
 _FENCED = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1|\Z)", re.DOTALL | re.MULTILINE)
 """A block of code, to the end of the text where it is not closed. Spaces of one line only: many
 empty lines would take the square of their number."""
+_LED_BY_TIME = re.compile(rf"^(?:{TIME}|[\s,;:])+")
 _MARKUP = re.compile(r"^\s*(?:>|```|\||#)|https?://")
 
 
@@ -153,7 +154,7 @@ def strip_openers(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]
     text = text.lstrip(" ,;:–—-(")
     back: TakesBack | None = None
     while True:
-        text = re.sub(rf"^(?:{TIME}|[\s,;:])+", "", text)
+        text = _LED_BY_TIME.sub("", text)
         if found := patterns.takes_back.match(text):
             no = back is None and patterns.no.match(found[0]) is not None
             back = "perhaps" if no else "surely"
@@ -213,14 +214,14 @@ def _announces(lead: str, patterns: Patterns) -> bool:
 
 def sentence_end() -> re.Pattern[str]:
     """Return what ends a sentence, in any language."""
-    dotted = (words for words in TIME_WORDS.values() if words.dotted_days)
-    months = tuple(month.capitalize() for words in dotted for month in words.months)
-    return _sentence_end(LANGUAGES.everywhere.abbreviations, months)
+    return _sentence_end(LANGUAGES.everywhere, *TIME_WORDS.values())
 
 
 @lru_cache(maxsize=4)
-def _sentence_end(abbreviations: tuple[str, ...], months: tuple[str, ...]) -> re.Pattern[str]:
-    short = "".join(rf"(?<!\b{re.escape(one)})" for one in dict.fromkeys(abbreviations))
+def _sentence_end(everywhere: Language, *times: TimeWords) -> re.Pattern[str]:
+    dotted = (words for words in times if words.dotted_days)
+    months = [month.capitalize() for words in dotted for month in words.months]
+    short = "".join(rf"(?<!\b{re.escape(one)})" for one in dict.fromkeys(everywhere.abbreviations))
     return re.compile(
         rf"(?<!\b[A-Z]){short}(?<!\d)\.(?=\s|$)"
         rf"|(?<=\d)\.(?=\s+(?!(?:{'|'.join(months)})\b)[A-ZÀ-ÖØ-Þ]|$)|[!?…]+|[。！？；]|\n+"

@@ -23,6 +23,7 @@ from langmemory.formation.rules.persons import Persons
 from langmemory.formation.rules.retractions.held import no_longer, told_in
 from langmemory.formation.times import PREFER, TimeInText, resolve
 from langmemory.languages import LANGUAGES, split_words
+from langmemory.languages.patterns import compiled
 from langmemory.languages.temporal.calendar import Prefer
 from langmemory.ports.facts import Claim, Fact, When
 
@@ -106,7 +107,7 @@ class Reader:
         self.patterns = patterns
         self.grammar = patterns.grammar
         for pattern, written in self.grammar.respelled:
-            text = re.sub(pattern, written, text)
+            text = compiled(pattern).sub(written, text)
         text = self._with_capitals(text)
         self.text = own_words(_PRIVATE.sub(" ", text.replace("’", "'")), patterns)
         shown, claimed = speaker_named(turn, patterns)
@@ -129,21 +130,17 @@ class Reader:
         """With known names as they are known, where they are written small: "joris", "joriss bike"."""
         if not self.grammar.names_by_capital or not self.grammar.spaced:
             return text
-        possessive = self.grammar.genitive[0]
+        possessive, not_names = self.grammar.genitive[0], self.grammar.not_names
 
         def written(word: re.Match[str]) -> str:
             for name, form in ((word[0], "{s}"), (word[0].removesuffix("s"), possessive)):
                 known = self.known.get(name, "")
-                if (
-                    len(name) > _SHORT_NAME
-                    and name not in self.grammar.not_names
-                    and known.isalpha()
-                ):
+                if len(name) > _SHORT_NAME and name not in not_names and known.isalpha():
                     return form.format(s=known)
             return word[0]
 
         named = self.patterns.naming.finditer(text)
-        never = self.grammar.not_names | self.grammar.not_places
+        never = not_names | self.grammar.not_places
         for place in [one.start("name") for one in named if one["name"] not in never]:
             text = f"{text[:place]}{text[place].upper()}{text[place + 1 :]}"
         return _SMALL_WORD.sub(written, text)

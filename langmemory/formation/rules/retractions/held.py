@@ -72,12 +72,14 @@ def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
 
 def held_of(turn: Turn, knowledge: SnapshotKnowledge, shown: str) -> Iterator[Held]:
     """What whoever says a turn told before and may take back with it, the latest first."""
+    beginnings = {word[:BEGINS] for word in split_words(turn.text)}
+    facts = knowledge.told_by(turn.speaker, turn.owner, beginnings)
+    if not facts:
+        return
     anonymous = turn.speaker.casefold() in person_words().self and turn.owner
     name = turn.owner if anonymous and turn.owner else turn.speaker
     links = knowledge.links()
     me = {links.get(one.key, one.key) for one in knowledge.called(name_key(name))}
-    beginnings = {word[:BEGINS] for word in split_words(turn.text)}
-    facts = knowledge.told_by(turn.speaker, turn.owner, beginnings)
     names = knowledge.names_of(
         key for one in facts for key in (one.claims[0].subject, one.claims[0].object)
     )

@@ -36,6 +36,7 @@ from langmemory.formation.rules.retractions.marking import (
 )
 from langmemory.formation.statements import cues
 from langmemory.languages import split_words
+from langmemory.languages.patterns import compiled
 from langmemory.ports.facts import Fact, FactKind
 
 SURE, UNSURE = 0.85, 0.5
@@ -153,7 +154,7 @@ class _Reading:
 
     def _spelled_out(self, sentence: str) -> str:
         for pattern, written in self.frame.spelled_out:
-            sentence = re.sub(pattern, written, sentence, flags=re.IGNORECASE)
+            sentence = compiled(f"(?i){pattern}").sub(written, sentence)
         return " ".join(sentence.split()).rstrip(" .!…。！")
 
     def _sentence(self, sentence: str) -> None:
@@ -198,7 +199,7 @@ class _Reading:
 
     def _led(self, clause: str) -> str:
         """Without "Well, unfortunately"."""
-        return re.sub(rf"^\W*{self.frame.leads}", "", clause, count=1, flags=re.IGNORECASE).strip()
+        return compiled(rf"(?i)^\W*{self.frame.leads}").sub("", clause, count=1).strip()
 
     def _in_reach(self) -> list[Held]:
         """What was told before this point."""
