@@ -6,7 +6,7 @@ the sign bits of the vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Any, Final
