@@ -23,9 +23,9 @@ from langmemory.languages.temporal.calendar import (
 from langmemory.languages.temporal.words import FEW, Form, TimeWords
 
 CLOSE_YEARS = 3
-"""How far a date without a year is looked for …"""
+"""How far a date without a year is looked for."""
 NEAR_YEARS = 9
-"""… and 29 February, which may be eight years away."""
+"""How far 29 February is looked for, which may be eight years away."""
 
 Value = TypeVar("Value")
 
