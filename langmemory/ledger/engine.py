@@ -229,6 +229,10 @@ class Engine(Protocol):
     def rescued(self, error: DatabaseError) -> AbstractContextManager[Rescued] | None:
         """Return a copy of all that can be read, where an error says that the database is damaged."""
 
+    def lacks_keywords(self, error: DatabaseError) -> bool:
+        """Return whether an error may come from a damaged keyword index, beside which vectors still answer."""
+        ...
+
     def erasing(self, connection: Any) -> AbstractContextManager[None]:
         """Within a transaction: overwrite what is deleted."""
 

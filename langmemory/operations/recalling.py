@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 from langmemory.context.tokens import count_text
 from langmemory.errors import DatabaseError
@@ -17,6 +17,7 @@ from langmemory.ledger.ageing import ageing_of
 from langmemory.ledger.engine import Engine, Snapshot
 from langmemory.ledger.indexing import Names, without_numbers
 from langmemory.ledger.namespaces import to_path
+from langmemory.ledger.scopes import CompiledScope
 from langmemory.ledger.values import to_us
 from langmemory.lifecycle.policies import PolicyOptions
 from langmemory.namespaces import check_namespace, check_namespaces
@@ -77,6 +78,9 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
+NO_WORDS: Final = "the keyword index is damaged: by meaning alone, run `langmemory doctor`"
+
+
 def steps(
     core: Core, viewer: str | None, query: str, namespace: Namespace, options: RecallOptions
 ) -> Steps[Recall]:
@@ -103,15 +107,24 @@ def steps(
         return recalled(asked)
 
     found: Recall
-    if core.embeds_cheaply:
-        found = yield core.reading(at_once)
+    try:
+        if core.embeds_cheaply:
+            found = yield core.reading(at_once)
+            return found
+        asked = yield core.reading(prepared)
+        recalling.vectors.update((yield call(core.searching, "embed", asked.texts)))
+        encoder = core.indexing.sparse
+        if encoder is not None and options.get("known_at") is None:
+            recalling.sparse.update((yield call(encoder, "queries", asked.texts)))
+        found = yield core.reading(lambda: recalled(asked))
         return found
-    asked = yield core.reading(prepared)
-    recalling.vectors.update((yield call(core.searching, "embed", asked.texts)))
-    encoder = core.indexing.sparse
-    if encoder is not None and options.get("known_at") is None:
-        recalling.sparse.update((yield call(encoder, "queries", asked.texts)))
-    found = yield core.reading(lambda: recalled(asked))
+    except DatabaseError as error:
+        if not core.engine.lacks_keywords(error) or not any(
+            one is not None for one in recalling.vectors.values()
+        ):
+            raise
+    recalling = replace(recalling, words=False)
+    found = yield core.reading(lambda: recalled(prepared()))
     return found
 
 
@@ -144,6 +157,8 @@ class _Recalling:
     options: RecallOptions
     vectors: dict[str, Floats | None] = field(default_factory=dict)
     """Of each text that may be looked up."""
+    words: bool = True
+    """Whether the keyword index can be asked."""
     sparse: dict[str, Pairs | None] = field(default_factory=dict)
 
     @property
@@ -342,9 +357,15 @@ class _Recalling:
             if searching.incomparable(snapshot):
                 vector = None
             compiled = snapshot.scoped(self.scope(), alive_at_us=searching.alive_at_us())
-            return first_look(
-                question, SnapshotSource(snapshot, compiled, exact=searching.exact), vector
-            )
+            return first_look(question, self._source(snapshot, compiled), vector)
+
+    def _source(
+        self, snapshot: Snapshot, scope: CompiledScope, nearest: ScoredIds = NOTHING
+    ) -> SnapshotSource:
+        """Return the view of a snapshot."""
+        return SnapshotSource(
+            snapshot, scope, exact=self.core.searching.exact, nearest=nearest, words=self.words
+        )
 
     def _finished(self, query: str, found: Recall) -> Recall:
         """Return the results of both layers as the reranker has them, within the budget, in order."""
@@ -395,12 +416,14 @@ class _Recalling:
                 elif vector is not None and (why := core.searching.incomparable(snapshot)):
                     degraded = (why,)
                 comparable = None if degraded else vector
+                if not self.words:
+                    degraded += (NO_WORDS,)
                 sparse, unasked = self._sparse(snapshot, query, past=past is not None)
                 degraded += unasked
                 source: CandidateSource
                 if past is None:
                     compiled = snapshot.scoped(scope, alive_at_us=alive_at_us)
-                    source = SnapshotSource(snapshot, compiled, exact=exact, nearest=nearest)
+                    source = self._source(snapshot, compiled, nearest)
                 else:
                     past = past.current(snapshot)
                     source = AsOfSource(snapshot, past, exact=exact)
@@ -453,7 +476,7 @@ class _Recalling:
             return found
         searching, rules = self.core.searching, replace(scope, priority="guardrail")
         compiled = snapshot.scoped(rules, alive_at_us=searching.alive_at_us())
-        source = SnapshotSource(snapshot, compiled, exact=searching.exact)
+        source = self._source(snapshot, compiled)
         looked = look(found.query, source=source, limit=GUARDRAILS, min_score=None)
         known = {one.memory.id for one in found.results}
         more = [one for one in looked.results if one.memory.id not in known and applies(one)]

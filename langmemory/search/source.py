@@ -44,18 +44,21 @@ class SnapshotSource:
         exact: bool = False,
         shown: Floats | None = None,
         nearest: ScoredIds = NOTHING,
+        words: bool = True,
     ) -> None:
         """
         Args:
             exact: Compare all vectors, without the quantized index.
             shown: The query's vector, where items will be shown as LangGraph does, with their cosines.
             nearest: The first answers of `dense`, where they are known.
+            words: Whether the keyword index can be asked.
         """
         self._snapshot = snapshot
         self._scope = scope
         self._exact = exact
         self._shown = shown
         self._nearest = nearest
+        self._words = words
 
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
         if limit <= len(self._nearest.ids):
@@ -68,6 +71,8 @@ class SnapshotSource:
         )
 
     def keyword(self, query: KeywordQuery, limit: int) -> ScoredIds:
+        if not self._words:
+            return NOTHING
         return ScoredIds(*self._snapshot.keyword(self._scope, query, limit))
 
     def sparse(self, vector: Pairs, limit: int) -> ScoredIds:
@@ -75,6 +80,8 @@ class SnapshotSource:
 
     def known(self, words: Sequence[str]) -> Mapping[str, str]:
         scope = self._scope.scope
+        if not self._words:
+            return {}
         return self._snapshot.known_words(scope.namespace, words, scope.viewer)
 
     def holds(self, word: str) -> bool:

@@ -388,6 +388,9 @@ class Engine:
         """A damaged server is mended by its administrator, from a backup."""
         return None
 
+    def lacks_keywords(self, error: DatabaseError) -> bool:
+        return False
+
     @contextmanager
     def erasing(self, connection: Connection) -> Iterator[None]:
         """What is deleted stays in the pages until it is vacuumed, see `purge`."""

@@ -133,6 +133,14 @@ def is_damage(error: BaseException) -> bool:
     ) or "malformed JSON" in str(error.__cause__)
 
 
+def is_keyword_damage(error: BaseException) -> bool:
+    """Return whether an error of ours may come from a damaged keyword index."""
+    cause = error.__cause__
+    return isinstance(cause, apsw.CorruptError) or (
+        isinstance(cause, apsw.SQLError) and "fts5 file" in str(cause)
+    )
+
+
 def with_vector_functions(connection: apsw.Connection) -> bool:
     """Load sqlite-vec into a connection, for its functions in SQL; whether that worked. There are no wheels
     of it for some platforms, where numpy compares vectors alone."""

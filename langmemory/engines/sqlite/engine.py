@@ -15,7 +15,13 @@ import numpy as np
 
 from langmemory.config import DEFAULT_DATABASE, MIB, DatabaseConfig, EngineConfig
 from langmemory.engines.sqlite import indexes, keyword_search, schema
-from langmemory.engines.sqlite.connection import Connection, Database, clear_errors, is_damage
+from langmemory.engines.sqlite.connection import (
+    Connection,
+    Database,
+    clear_errors,
+    is_damage,
+    is_keyword_damage,
+)
 from langmemory.engines.sqlite.indexes import IndexedConnection
 from langmemory.engines.sqlite.rescue import Rescued, damaged_rows, rescued
 from langmemory.errors import ConfigError, DatabaseError
@@ -268,6 +274,8 @@ class Engine:
         self.database.housekeeping = self.pack_index
         self.cardinalities = CardinalityCache()
         self._public: Connection | None = None
+        self._indexing: Indexing | None = None
+        """How the keyword index is written anew; None until `mend`."""
         with self.database.read() as connection:
             model = read_model(connection)
             self.remaining = remaining(connection)
@@ -295,7 +303,12 @@ class Engine:
     holds_vectors = True
 
     def retried(self, call: Callable[[], T]) -> T:
-        """A write to a file waits instead."""
+        """A write to a file waits instead. A keyword index that turns out damaged is written anew first."""
+        try:
+            return call()
+        except DatabaseError as error:
+            if not self._mended(error):
+                raise
         return call()
 
     def snapshot(self, connection: Connection) -> Snapshot:
@@ -353,12 +366,37 @@ class Engine:
 
     def mend(self, indexing: Indexing) -> None:
         """Write a keyword index anew that was found lost when the file was opened."""
+        self._indexing = indexing
         if not self.keywords_lost:
             return
         with self.write() as connection:
             if indexes.words_lost(connection):  # another process may have been faster
                 written = schema.rebuild_keywords(connection, indexing)
                 logger.warning("keyword index of %s: %d rows written anew", self.path, written)
+
+    def _mended(self, error: DatabaseError) -> bool:
+        """Return whether an error came from the keyword index, which is whole again: each page of the file
+        can be read, so that the rows are sound, and the index was written anew from them. Where that fails,
+        or FTS5 fails again soon after it, the error stands."""
+        if not is_keyword_damage(error) or self.path not in str(error):
+            return False
+        indexing, self._indexing = self._indexing, None  # one attempt until it succeeded
+        if indexing is None:
+            return False
+        try:
+            with self.write() as connection:
+                indexes.recreate_words(connection)
+                if (line := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+                    raise DatabaseError(f"SQLite: {line}")
+                written = schema.rebuild_keywords(connection, indexing)
+                self.copies.words.drop(connection)
+        except DatabaseError as failure:
+            logger.warning("keyword index of %s cannot be mended: %s", self.path, failure)
+            return False
+        self.cardinalities = CardinalityCache()
+        logger.warning("keyword index of %s was damaged: %d rows written anew", self.path, written)
+        self._indexing = indexing
+        return True
 
     def check(self) -> list[str]:
         """Return what is inconsistent in the file, one line for each."""
@@ -370,6 +408,9 @@ class Engine:
         if not is_damage(error) or self.database.in_memory:
             return None
         return rescued(self.database.file)
+
+    def lacks_keywords(self, error: DatabaseError) -> bool:
+        return is_keyword_damage(error)
 
     @contextmanager
     def erasing(self, connection: Connection) -> Iterator[None]:
@@ -565,6 +606,8 @@ class Snapshot(ScopedSnapshot):
             complete=complete,
             copy=self.engine.copies.of_words(self.connection),
         )
+        if not len(ids) and indexes.words_missing(self.connection):
+            raise apsw.CorruptError("the keyword index has lost its rows")
         if residual is None or plan.items is not None:  # which have passed it
             return ids[:limit], scores[:limit]
         passing = (n for n, item in enumerate(ids.tolist()) if residual(self.value(item)))

@@ -111,6 +111,26 @@ def shadow_tables_lost(connection: Connection) -> bool:
     return int(tables) != 1 + len(SHADOW_TABLES)
 
 
+PROBED: Final = 64
+"""Items at either end of a file among which one is sought that the index has to have."""
+
+
+def words_missing(connection: Connection) -> bool:
+    """Return whether the index lacks the first or the last item that it should have. FTS5 says nothing of
+    lost rows: it finds less."""
+    for order in ("ASC", "DESC"):
+        row = connection.execute(
+            f"SELECT id, namespace FROM (SELECT id, namespace, index_fields FROM item ORDER BY id {order} "
+            f"LIMIT {PROBED}) WHERE index_fields IS NOT 'false' ORDER BY id {order} LIMIT 1"
+        ).fetchone()
+        if row is None:
+            continue
+        there = "SELECT 1 FROM keyword WHERE keyword MATCH ? AND rowid = ?"
+        if connection.execute(there, (f'ns : "n{row[1]}"', row[0])).fetchone() is None:
+            return True
+    return False
+
+
 def recreate_words(connection: Connection) -> None:
     """Drop what is left of the index and create it empty; it counts as lost until `found`."""
     connection.execute("INSERT OR REPLACE INTO setting (name, value) VALUES ('keywords', 'lost')")

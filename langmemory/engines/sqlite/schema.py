@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import apsw
+
 from langmemory.engines.sqlite import indexes, tables
 from langmemory.engines.sqlite.connection import (
     APPLICATION_ID,
@@ -43,7 +45,8 @@ def setup(database: Database) -> bool:
     newest = migrations.newest()
     with database.read() as connection:
         _check(connection, database.path)
-        whole = not indexes.shadow_tables_lost(connection) and not _missing(connection)
+        lost = _words_lost(connection)
+        whole = not lost and not _missing(connection)
         if version(connection) == newest and whole:
             database.schema_version = newest
             return indexes.words_lost(connection)
@@ -63,11 +66,22 @@ def setup(database: Database) -> bool:
                 connection.execute(statement)
         connection.pragma("user_version", newest)
         connection.pragma("application_id", APPLICATION_ID)
-        if indexes.shadow_tables_lost(connection):
+        if lost and _words_lost(connection):
             indexes.recreate_words(connection)
         lost = indexes.words_lost(connection)
     database.schema_version = newest
     return lost
+
+
+def _words_lost(connection: Connection) -> bool:
+    """Return whether the keyword index has to be created anew: it lacks tables, or rows. One that cannot be
+    read is mended when it is asked, see `Engine.retried`."""
+    if indexes.shadow_tables_lost(connection):
+        return version(connection) > 0
+    try:
+        return not indexes.words_lost(connection) and indexes.words_missing(connection)
+    except apsw.Error:
+        return False
 
 
 def _missing(connection: Connection) -> list[Table]:
