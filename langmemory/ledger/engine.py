@@ -230,7 +230,7 @@ class Engine(Protocol):
         """Return a copy of all that can be read, where an error says that the database is damaged."""
 
     def lacks_keywords(self, error: DatabaseError) -> bool:
-        """Return whether an error may come from a damaged keyword index, beside which vectors still answer."""
+        """Return whether an error may come from a damaged keyword index, where vectors still answer."""
         ...
 
     def erasing(self, connection: Any) -> AbstractContextManager[None]:

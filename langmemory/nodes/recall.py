@@ -53,6 +53,7 @@ from langmemory.nodes.state import (
 )
 from langmemory.operations.conversing import conversing_of
 from langmemory.recall.contentless import ENDS_AS_QUESTION, goes_on, is_idle
+from langmemory.recall.neighbouring import goes_back
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall_options import OF_A_BLOCK, BlockOptions, RecallOptions, check_options
 from langmemory.resources import NAMESPACE
@@ -475,7 +476,7 @@ def says_nothing(messages: Sequence[AnyMessage]) -> bool:
 
 def _asks_nothing(text: str) -> bool:
     """Whether a message is idle, and no question that goes on from the one before ("And hers?")."""
-    return is_idle(text) and not goes_on(text)
+    return is_idle(text) and not goes_on(text) and not goes_back(text)
 
 
 def query_of(messages: Sequence[AnyMessage], *, idle: bool = False) -> str:
@@ -490,7 +491,7 @@ def query_of(messages: Sequence[AnyMessage], *, idle: bool = False) -> str:
     query: list[str] = []
     for text in islice(filter(None, said), QUERY_MESSAGES):
         query.insert(0, text)
-        if len(" ".join(query).split()) >= QUERY_WORDS:
+        if len(" ".join(query).split()) >= QUERY_WORDS and not goes_back(text):
             break
     return "\n".join(query)
 

@@ -10,9 +10,11 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
+import numpy as np
+
 from langmemory.context.tokens import count_text
 from langmemory.errors import DatabaseError
-from langmemory.ledger import standing
+from langmemory.ledger import conversations, standing
 from langmemory.ledger.ageing import ageing_of
 from langmemory.ledger.engine import Engine, Snapshot
 from langmemory.ledger.indexing import Names, without_numbers
@@ -39,6 +41,7 @@ from langmemory.recall.layers import (
     merge_recalls,
     of_both,
     passes,
+    placed,
     questions_in,
 )
 from langmemory.recall.models import (
@@ -52,6 +55,7 @@ from langmemory.recall.models import (
     plan_questions,
     rerank,
 )
+from langmemory.recall.neighbouring import Neighbour, neighbour_asked
 from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.rerankers import named_reranker
@@ -93,7 +97,8 @@ def steps(
     recalling = _Recalling(core=core, viewer=viewer, namespace=namespace, options=options)
 
     def prepared() -> _Questions:
-        return recalling.questions(extract_question(query))
+        asked = recalling.questions(extract_question(query))
+        return replace(asked, neighbour=neighbour_asked(query))
 
     def recalled(asked: _Questions) -> Recall:
         found = recalling.answer(asked)
@@ -140,11 +145,15 @@ class _Questions:
     mixed: bool = False
     """Whether documents lie beside what was said, the one crowds the other, and both are asked."""
     degraded: tuple[str, ...] = ()
+    neighbour: Neighbour | None = None
+    """The conversation that it asks for, by its place beside another one."""
 
     @property
     def texts(self) -> Sequence[str]:
         """What may be looked up."""
-        return (self.query, *self.each) if self.mixed and len(self.each) > 1 else self.each
+        about = (self.neighbour.about,) if self.neighbour and self.neighbour.about else ()
+        whole = (self.query,) if self.mixed and len(self.each) > 1 else ()
+        return (*whole, *self.each, *about)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -252,6 +261,8 @@ class _Recalling:
             found = self._of_layers(asked)
         else:
             found = self._found(asked.query)
+        if asked.neighbour is not None and self.options.get("known_at") is None:
+            found = self._with_neighbour(asked.neighbour, found)
         if thread_id := self.options.get("thread_id"):
             shown = [(one.memory.namespace, one.memory.key) for one in found.results]
             self.core.already_shown.note(thread_id, shown)
@@ -259,6 +270,40 @@ class _Recalling:
         if self.options.get("counted", True) and self.core.accesses.record(ids, now_us()):
             self.core.write_later(self.core.write_accesses)
         return found
+
+    def _with_neighbour(self, asked: Neighbour, found: Recall) -> Recall:
+        """Return a recall with what was said in a conversation that is asked for by its place: half of the
+        results begin with it, and what else was found stays."""
+        steps, item, score, engine = asked.steps, None, 1.0, self.core.engine
+        if asked.about:
+            there = self.asking(
+                kinds=("episodic",), limit=1, budget_tokens=None, min_score="auto", explain=False
+            )._found(asked.about, rerank=False)
+            for one in there.results:
+                item, score = one.memory.id, one.score
+        with engine.read() as snapshot:
+            compiled = snapshot.scoped(self.scope(), alive_at_us=self.core.searching.alive_at_us())
+            if (
+                not asked.about and steps < 0
+            ):  # the one at hand comes after the last one that is stored
+                item, steps = (
+                    conversations.last_turn(snapshot.connection, compiled, self.viewer),
+                    steps + 1,
+                )
+            if item is None:
+                return found
+            ids = conversations.beside(snapshot.connection, compiled, item, steps)
+            turns = self._source(snapshot, compiled).memories(np.array(ids, np.int64))
+            names = Names(snapshot.connection, self.viewer)
+            said = [
+                RecallResult(memory=names.shown(one), score=score, parts={"conversation": score})
+                for one in turns
+                if not is_idle(one.text)
+            ]
+        half = (self.limit + 1) // 2
+        results = placed([*said[:half], *found.results, *said[half:]], self.limit)
+        found = replace(found, results=tuple(results))
+        return found if self.budget is None else within(found, self.budget)
 
     def _found(self, query: str, *, exact: bool = False, **how: Any) -> Recall:
         """Return what a question finds in the memory file, and in its archive file where that is asked."""

@@ -235,13 +235,19 @@ def by_score(*lists: Sequence[RecallResult]) -> list[RecallResult]:
 def dealt(lists: Sequence[Sequence[RecallResult]], limit: int) -> list[RecallResult]:
     """Return the results of several questions in turn, each memory once, at most ``limit``; no score is above
     that of the place before it."""
+    places = range(max(map(len, lists), default=0))
+    return placed(
+        [results[place] for place in places for results in lists if place < len(results)], limit
+    )
+
+
+def placed(results: Iterable[RecallResult], limit: int) -> list[RecallResult]:
+    """Return results in this order, each memory once, at most ``limit``; no score is above that of the place
+    before it."""
     found: dict[tuple[Namespace, str], RecallResult] = {}
-    places = max(map(len, lists), default=0)
-    for place in range(places):
-        for results in lists:
-            if place < len(results) and len(found) < limit:
-                memory = results[place].memory
-                found.setdefault((memory.namespace, memory.key), results[place])
+    for one in results:
+        if len(found) < limit:
+            found.setdefault((one.memory.namespace, one.memory.key), one)
     lowest, merged = 1.0, list[RecallResult]()
     for one in found.values():
         lowest = min(lowest, one.score)
