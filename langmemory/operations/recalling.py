@@ -277,7 +277,7 @@ class _Recalling:
         steps, item, score, engine = asked.steps, None, 1.0, self.core.engine
         if asked.about:
             there = self.asking(
-                kinds=("episodic",), limit=1, budget_tokens=None, min_score="auto", explain=False
+                kinds=("episodic",), limit=1, budget_tokens=None, min_score=None, explain=False
             )._found(asked.about, rerank=False)
             for one in there.results:
                 item, score = one.memory.id, one.score

@@ -17,7 +17,14 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from langmemory.languages import LANGUAGES, WORLDWIDE, Language, sentence_starts, split_words
+from langmemory.languages import (
+    LANGUAGES,
+    WORLDWIDE,
+    Language,
+    sentence_starts,
+    split_words,
+    without_marks,
+)
 from langmemory.languages.patterns import any_of, compiled
 from langmemory.ports.candidates import Rows
 from langmemory.recall.features import Index
@@ -133,6 +140,8 @@ def goes_on(message: str) -> bool:
 
 def _asks(sentence: str) -> bool:
     """Whether each clause of a sentence is a question or a request, with a question mark or without."""
+    if _asks_alone(split_words(sentence)):
+        return True
     marked = ENDS_AS_QUESTION.search(sentence) is not None
     bare = without_courtesies(sentence)
     clauses = [words for clause in _CLAUSE.split(bare) if (words := split_words(clause))]
@@ -180,11 +189,27 @@ def _opens(words: Sequence[str], language: Language, marked: bool, asked_for: bo
 def _is_silent(sentence: str) -> bool:
     """Whether a sentence is a greeting, thanks, assent or small talk in some language."""
     words = split_words(sentence)
-    return any(
+    return not _asks_alone(words) and any(
         language.question_words.isdisjoint(words) and _says_nothing(sentence, words, language)
         for language in LANGUAGES.values()
         if not language.phrases or not sentence.isascii()
     )
+
+
+def _asks_alone(words: Sequence[str]) -> bool:
+    """Whether a question word is all that a sentence says in some language, maybe written without its marks:
+    "y cuando"."""
+    return any(
+        len(rest := [word for word in words if word not in ignored]) == 1 and rest[0] in asking
+        for ignored, asking in map(_question_words, LANGUAGES.values())
+    )
+
+
+@cache
+def _question_words(language: Language) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that may stand before a question word, and the question words, also without marks."""
+    words = language.question_words
+    return language.links | language.prepositions, words | frozenset(map(without_marks, words))
 
 
 def _says_nothing(sentence: str, words: Sequence[str], language: Language) -> bool:

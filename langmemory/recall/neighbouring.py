@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from langmemory.languages import LANGUAGES, Topic, split_words
 from langmemory.languages.patterns import compiled
 from langmemory.languages.tables import NEVER
-from langmemory.recall.contentless import doing
+from langmemory.recall.contentless import ENDS_AS_QUESTION, doing
 from langmemory.recall.question_extraction import without_courtesies
 
 
@@ -65,7 +65,7 @@ def neighbour_asked(query: str) -> Neighbour | None:
     for line in reversed(query.splitlines()):
         step = _step(line)
         if step is None:
-            asks = begun and doing(line) == "asks"
+            asks = doing(line) == "asks" or ENDS_AS_QUESTION.search(line) is not None
             return Neighbour(steps, line if asks else "") if begun else None
         steps, begun = steps + step.steps, begun or not step.further
         if step.about:

@@ -170,6 +170,16 @@ def test_a_session_gets_what_matters(memory: SessionMemory, tmp_path: Path) -> N
     assert "smoke" not in memory.block(idle, "t", "/home/ana/shop")
 
 
+def test_a_short_prompt_goes_on_from_the_one_before(memory: SessionMemory, tmp_path: Path) -> None:
+    """A bare question word is asked with the prompt before it in the same session, and in no other one."""
+    session(memory, tmp_path)
+    for prompt in ("who deploys the shop?", "and when"):
+        asked = Event(kind="prompt", session="n", folder="", prompt=prompt)
+        block = memory.block(asked, "t", "/home/ana/garden")
+    assert "Fridays" in block
+    assert "Fridays" not in memory.block(asked, "another", "/home/ana/garden")
+
+
 def test_a_context_that_is_shortened(memory: SessionMemory, tmp_path: Path) -> None:
     """A session does not get its own words, until its context is shortened: then it gets them again."""
     path, one = session(memory, tmp_path), PROGRAMS["claude-code"]

@@ -283,6 +283,26 @@ def memory(tmp_path: Path) -> Iterator[MemoryStore]:
         yield opened
 
 
+@pytest.mark.parametrize(
+    ("asked", "follow_ups"),
+    [
+        ("Who repairs the boiler?", ["and when", "when?", "why"]),
+        ("Wer repariert den Boiler?", ["und wann", "wo", "was"]),
+        ("¿Quién repara la caldera?", ["y cuándo", "y cuando", "donde", "por que"]),
+        ("Chi ripara la caldaia?", ["e quando", "perche"]),
+        ("谁修锅炉?", ["什么时候", "为什么呢"]),
+    ],
+    ids=["en", "de", "es", "it", "zh"],
+)
+def test_a_bare_question_word_goes_on_from_the_question_before(
+    asked: str, follow_ups: list[str]
+) -> None:
+    """With its marks or, as people type, without them: it is no idle message."""
+    for follow_up in follow_ups:
+        messages = [HumanMessage(asked), AIMessage("Joe."), HumanMessage(follow_up)]
+        assert query_of(messages) == f"{asked}\n{follow_up}"
+
+
 async def test_a_recall_does_not_block_the_loop_and_knows_who_called(memory: MemoryStore) -> None:
     """Over a store that answers locally the whole look-up is done in a thread: the loop goes on,
     and context variables, LangGraph's runtime among them, are those of the caller."""

@@ -48,7 +48,7 @@ def first(found: Recall, count: int = 2) -> list[str]:
         ("When was it about the boiler?", "what did we talk about before that", "What did we discuss next?"),
         ("Wann ging es um den boiler?", "Worüber haben wir davor geredet?", "worüber sprachen wir danach"),
         ("¿Cuándo hablamos del boiler?", "¿De qué hablamos antes de eso?", "¿Y de qué hablamos después?"),
-        ("Quando si parlava del boiler?", "Di cosa abbiamo parlato prima?", "di cosa abbiamo parlato dopo"),
+        ("Quando parlavamo del boiler?", "Di cosa abbiamo parlato prima?", "di cosa abbiamo parlato dopo"),
         ("我们什么时候聊过 boiler?", "在那之前我们聊了什么?", "之后我们聊了什么?"),
     ],
     ids=["en", "de", "es", "it", "zh"],

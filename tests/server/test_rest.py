@@ -279,6 +279,8 @@ async def test_a_block_takes_the_options_of_a_block(store: MemoryStore) -> None:
 
         asked = "Where does Tofu sleep?"
         assert "cat" in await shown(asked)
+        assert await shown("and when") == set()
+        assert "cat" in await shown("and when", earlier=["Hello!", asked])
         assert await shown(asked, min_score=0) == {"cat", "ida"}
         assert await shown(asked, min_score=0.999) == set()
         assert await shown("Thanks!") == set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from langchain_core.runnables import RunnableConfig
 
 from langmemory.documents.project import Project
 from langmemory.errors import LangMemoryError
-from langmemory.nodes.recall import RecallNode
+from langmemory.nodes.recall import QUERY_MESSAGES, RecallNode
 from langmemory.parts.coding.events import WAITS, Event, Program
 from langmemory.parts.importing.importing import import_conversations
 from langmemory.parts.importing.sessions import (
@@ -56,6 +57,8 @@ class SessionMemory:
     shortened: set[str] = field(default_factory=set)
     """Threads whose context lacks what was said before."""
     executor: LocalReflectionExecutor | None = None
+    prompts: dict[str, deque[str]] = field(default_factory=dict)
+    """By thread, what was asked last: a short prompt ("and when?") goes on from it."""
     waiting: SimpleQueue[tuple[Program, Event] | None] = field(default_factory=SimpleQueue)
     worker: Thread = field(init=False)
 
@@ -99,7 +102,11 @@ class SessionMemory:
         if event.shortened:
             self.shortened.add(thread)
         at_hand = self._project(folder)
-        asked: list[AnyMessage] = [HumanMessage(event.prompt)] if event.prompt else []
+        asked: list[AnyMessage] = []
+        if event.prompt:
+            prompts = self.prompts.setdefault(thread, deque(maxlen=QUERY_MESSAGES))
+            prompts.append(event.prompt)
+            asked = [HumanMessage(one) for one in prompts]
         if begins:
             asked = self._last_said(thread if event.shortened else None, folder)
         node = RecallNode(

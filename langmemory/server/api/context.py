@@ -9,7 +9,7 @@ from pydantic import Field
 
 from langmemory.context.citations import usage
 from langmemory.context.disclosure import MemoryBlock
-from langmemory.declaring.fields import Fields, Labels, Places
+from langmemory.declaring.fields import Fields, Labels, Places, Text
 from langmemory.documents.projects import ProjectName
 from langmemory.recall_options import OF_A_BLOCK, BlockOptions
 from langmemory.server.access import Access
@@ -37,6 +37,9 @@ class InjectRequest(BlockFields):
     project: ProjectName | None = None
     """The project at hand: its core block stands with the others, and its documents are asked."""
     budget_tokens: Annotated[int, Field(ge=20, le=100_000)] = 400
+    earlier: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
+    """What the person said before in this conversation, the oldest first: a short query ("and when?") goes on
+    from it."""
 
 
 class InjectedMemory(Deferred):
@@ -85,7 +88,7 @@ def inject_context(access: Access, *, body: InjectRequest) -> InjectedBlock:
         budget=body.budget_tokens,
         **body.options(BlockOptions),
     )
-    asked = {"messages": [HumanMessage(body.query)]}
+    asked = {"messages": [*map(HumanMessage, body.earlier), HumanMessage(body.query)]}
     found: dict[str, Any] = node.invoke(asked, configured)
     block = found["memory_block"]
     if body.options(BlockOptions).get("counted", True):
