@@ -43,6 +43,7 @@ from langmemory.recall.layers import (
     passes,
     placed,
     questions_in,
+    separate_questions,
 )
 from langmemory.recall.models import (
     Expander,
@@ -224,7 +225,7 @@ class _Recalling:
 
     def questions(self, query: str) -> _Questions:
         """Return the questions of a query; it is one by itself where there are no documents to be asked."""
-        whole = _Questions(query=query, each=(query,))
+        whole = _Questions(query=query, each=self._each(query))
         core, options = self.core, self.options
         given, kinds = options.get("documents"), options.get("kinds")
         if kinds is not None and "resource" not in kinds:
@@ -253,6 +254,26 @@ class _Recalling:
             query=query, each=each, documents=places, mixed=not places, degraded=degraded
         )
 
+    def _each(self, query: str) -> Sequence[str]:
+        """Return what is looked up of a query: itself, and each of its questions where these have nothing to
+        do with one another, since of two subjects the one with the rarer words takes the places."""
+        each = separate_questions(query)
+        if len(each) < 2 or self.core.reranker is not None or self.core.expander is not None:
+            return (query,)  # a model is asked once, about the whole
+        return (query, *each)
+
+    def _of_questions(self, asked: _Questions) -> Recall:
+        """Return what a query and the questions in it find in turn."""
+        if len(asked.each) == 1:
+            return self._found(asked.query)
+        found = of_both(
+            asked.query,
+            asked.each,
+            lambda one: Looked(people=self._found(one)),
+            limit=self.limit,
+        )
+        return found if self.budget is None else within(found, self.budget)
+
     def answer(self, asked: _Questions) -> Recall:
         """Return what the questions find, and note it."""
         if asked.documents:
@@ -260,7 +281,7 @@ class _Recalling:
         elif asked.mixed:
             found = self._of_layers(asked)
         else:
-            found = self._found(asked.query)
+            found = self._of_questions(asked)
         if asked.neighbour is not None and self.options.get("known_at") is None:
             found = self._with_neighbour(asked.neighbour, found)
         if thread_id := self.options.get("thread_id"):

@@ -14,9 +14,10 @@ from itertools import accumulate
 from math import exp, log
 from typing import Final, get_args
 
-from langmemory.languages import Topic, detect_language, keyword_terms
+from langmemory.languages import Topic, detect_language, keyword_terms, split_words
 from langmemory.languages.tables import NEVER
 from langmemory.recall.calibration import is_about_asker
+from langmemory.recall.contentless import doing
 from langmemory.types import Kind, Namespace, Recall, RecallResult, Trace
 
 MOST_QUESTIONS: Final = 3
@@ -24,7 +25,8 @@ MOST_QUESTIONS: Final = 3
 LONGEST: Final = 600
 """Characters of a message that is taken apart."""
 FEW_WORDS: Final = 2
-"""A question with fewer words beside stop words is looked up with those of the one before."""
+"""A question with fewer words beside stop words, and none for what it is about, is looked up with those of
+the one before."""
 
 DOCUMENTS: Final[tuple[Kind, ...]] = ("resource",)
 SAID: Final[tuple[Kind, ...]] = tuple(kind for kind in get_args(Kind) if kind not in DOCUMENTS)
@@ -88,23 +90,52 @@ def questions_in(message: str) -> tuple[str, ...]:
     """Return the questions of a message by the rules of its language, in order; the message itself where it
     asks one thing. One that goes back to the question before ("How do I export them?") has its words behind
     it."""
-    words = WORDS.get(detect_language(message).code)
-    if words is None or len(message) > LONGEST:
-        return (message,)
-    parts = _parts(message, words)
-    if not 1 < len(parts) <= MOST_QUESTIONS:
-        return (message,)
-    mark = _MARK.search(message)
     found, before = list[str](), list[str]()
-    for part in parts:
-        terms = _telling(part)
-        asked = part if mark is None or _MARK.search(part) else part + mark[0]
-        if found and (len(terms) < FEW_WORDS or words.back.search(part)):
+    for part, goes_back in _asked(message):
+        terms, asked = _telling(part), part
+        if goes_back:
             behind = [one for one in before if one not in terms]
             terms, asked = [*terms, *behind], " ".join((asked, *behind))
         found.append(asked)
         before = terms
     return tuple(found)
+
+
+def separate_questions(message: str) -> tuple[str, ...]:
+    """Return the questions of a message where each stands for itself; else the message."""
+    asked = _asked(message)
+    if any(goes_back or doing(one) != "asks" for one, goes_back in asked):
+        return (message,)
+    return tuple(one for one, _ in asked)
+
+
+def _asked(message: str) -> list[tuple[str, bool]]:
+    """Return the questions of a message, and of each whether it goes back to the one before; the message
+    where it asks one thing, or very many."""
+    words = WORDS.get(detect_language(message).code)
+    parts = [] if words is None or len(message) > LONGEST else _parts(message, words)
+    if words is None or not 1 < len(parts) <= MOST_QUESTIONS:
+        return [(message, False)]
+    mark = _MARK.search(message)
+    return [
+        (
+            part if mark is None or _MARK.search(part) else part + mark[0],
+            place > 0 and (bool(words.back.search(part)) or not _has_subject(part)),
+        )
+        for place, part in enumerate(parts)
+    ]
+
+
+def _has_subject(question: str) -> bool:
+    """Whether a question says by itself what it is about: by two telling words, a name, or a word for what
+    both sides know ("where is my car")."""
+    language = detect_language(question)
+    words = frozenset(split_words(question))
+    return (
+        len(_telling(question)) >= FEW_WORDS
+        or not words.isdisjoint(language.references | language.indefinite | language.first_person)
+        or any(word[0].isupper() for word in question.split()[1:])
+    )
 
 
 def _parts(message: str, words: LayerWords) -> list[str]:

@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from langmemory.recall.layers import dealt, passes, questions_in, share_of_documents, share_results
+from langmemory.recall.layers import (
+    dealt,
+    passes,
+    questions_in,
+    separate_questions,
+    share_of_documents,
+    share_results,
+)
+from langmemory.stores import MemoryStore
 from langmemory.types import Memory, RecallResult
 from tests.tables import tables
 
@@ -31,6 +39,43 @@ def test_a_message_is_taken_apart_where_one_question_ends(
 ) -> None:
     """A question that goes back to the one before has its words behind it; what asks one thing is whole."""
     assert questions_in(message) == questions
+
+
+@pytest.mark.parametrize(("message", "questions"), CASES["questions_that_stand_for_themselves"])
+def test_questions_that_stand_for_themselves(message: str, questions: tuple[str, ...]) -> None:
+    """They are looked up apart; one that goes back to another, or a statement, keeps the message whole."""
+    assert separate_questions(message) == questions
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Which wheels does my bicycle have", "When is the rent due"),
+        ("Welche Räder hat mein bicycle", "Wann ist die Miete fällig"),
+        ("¿Qué ruedas tiene mi bicycle", "¿Cuándo se paga el alquiler"),
+    ],
+    ids=["en", "de", "es"],
+)
+@pytest.mark.parametrize("turned", [False, True], ids=["as asked", "turned"])
+def test_neither_question_takes_the_places_of_the_other(
+    store: MemoryStore, first: str, second: str, turned: bool
+) -> None:
+    """Beside forty memories of one subject, the one memory of the other stands among the first three."""
+    for number in range(40):
+        store.put(
+            ("home",),
+            f"b{number}",
+            {"text": f"The bicycle wheels number {number} are at the shop."},
+        )
+    rents = {"en": "The rent is due on the third.", "de": "Die Miete ist am dritten fällig.",
+             "es": "El alquiler se paga el día tres."}  # fmt: skip
+    for code, text in rents.items():
+        store.put(("home",), code, {"text": text})
+    asked = [second, first] if turned else [first, second]
+    found = store.recall("? ".join(asked) + "?", ("home",), limit=10)
+    assert {one.memory.key for one in found.results[:4]} & rents.keys()
+    assert any(one.memory.key.startswith("b") for one in found.results[:3])
+    assert len(found.trace.questions) == 3
 
 
 def test_what_asks_more_than_three_things_is_looked_up_whole() -> None:
