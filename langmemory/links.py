@@ -21,6 +21,8 @@ SwarmRelation = Literal[
 """How agents, tasks, decisions, artifacts and sessions hang together."""
 
 Relation = LinkRelation | SwarmRelation
+ABOUT: Final[tuple[Relation, ...]] = ("regarding", "affects")
+"""Lead from a memory to what it is about: who asks about the one may be answered by the other."""
 RELATIONS: Final[tuple[str, ...]] = tuple(
     dict.fromkeys((*get_args(LinkRelation), *get_args(SwarmRelation)))
 )

@@ -16,6 +16,7 @@ from langmemory.ledger.connection import Connection
 from langmemory.ledger.scopes import CompiledScope, visible_to
 from langmemory.ledger.tables.facets import REVISABLE, UPKEEP
 from langmemory.ledger.values import IS_NODE, to_us
+from langmemory.links import MEMORY
 from langmemory.ports.candidates import NOTHING, Ids
 from langmemory.types import Status
 
@@ -628,6 +629,29 @@ def successors(connection: Connection, scope: CompiledScope, items: Ids) -> tupl
         (connection.array(items.tolist()), *seen.bindings, *bindings),
     )
     return _columns(scope.passing(rows))
+
+
+def linked(
+    connection: Connection, scope: CompiledScope, items: Ids, relations: Sequence[str]
+) -> list[tuple[int, int]]:
+    """Return the pairs of one of the items and a memory in scope that a link of these relations leads to from
+    it, or from which one leads to it."""
+    where, bindings = within(scope)
+    seen = visible_to(scope.scope.viewer, "f")
+    pairs = connection.execute(
+        "WITH here (item, anchor) AS (SELECT h.id, a.id FROM carray(?) c CROSS JOIN item h ON h.id = c.value "
+        f"CROSS JOIN entity a ON a.namespace = h.namespace AND a.key = '{MEMORY}' || h.key), "
+        "beside (item, fact, relation, other) AS ("
+        "SELECT s.item, e.fact, e.relation, e.object FROM here s CROSS JOIN edge e ON e.subject = s.anchor "
+        "WHERE e.object IS NOT NULL UNION ALL "
+        "SELECT o.item, e.fact, e.relation, e.subject FROM here o CROSS JOIN edge e ON e.object = o.anchor) "
+        f"SELECT DISTINCT b.item, i.id{scope.value_column} FROM beside b CROSS JOIN item f ON f.id = b.fact "
+        f"CROSS JOIN entity n ON n.id = b.other CROSS JOIN item i ON {anchors.of_memory('n', 'i')} "
+        f"WHERE b.relation IN ({', '.join('?' * len(relations))}) AND f.status = 'active' AND {seen.sql} "
+        f"AND {where} ORDER BY b.item, i.id",
+        (connection.array(items.tolist()), *relations, *seen.bindings, *bindings),
+    )
+    return list(scope.passing(pairs))
 
 
 def _columns(pairs: Sequence[tuple[int, ...]]) -> tuple[Ids, Ids]:

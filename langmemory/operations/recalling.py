@@ -83,6 +83,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
+LINKED_FROM: Final = 3
+"""First results whose links are followed."""
 NO_WORDS: Final = "the keyword index is damaged: by meaning alone, run `langmemory doctor`"
 
 
@@ -523,6 +525,8 @@ class _Recalling:
                 )
                 if min_score == "auto" and past is None and not is_idle(query):
                     found = self._with_guardrails(snapshot, scope, found, look)
+                if past is None:
+                    found = self._with_linked(source, found)
                 if budget is not None:
                     found = within(found, budget)
                 if past is None:
@@ -547,6 +551,23 @@ class _Recalling:
         known = {one.memory.id for one in found.results}
         more = [one for one in looked.results if one.memory.id not in known and applies(one)]
         return replace(found, results=(*found.results, *more))
+
+    def _with_linked(self, source: CandidateSource, found: Recall) -> Recall:
+        """Return a recall with what is linked to its first results, a decision about a task, in places that
+        are left. Nothing that stood before gives way."""
+        first = found.results[:LINKED_FROM]
+        if not first or len(found) >= self.limit or not isinstance(source, SnapshotSource):
+            return found
+        scores = {one.memory.id: one.score for one in first}
+        pairs = source.linked(np.array(list(scores), np.int64))
+        others = {other: scores[item] for item, other in pairs}
+        known = {one.memory.id for one in found.results}
+        ids = [one for one in sorted(others, key=lambda one: -others[one]) if one not in known]
+        more = [
+            RecallResult(memory=one, score=others[one.id], parts={"linked": others[one.id]})
+            for one in source.memories(np.array(ids, np.int64))
+        ]
+        return replace(found, results=tuple(placed([*found.results, *more], self.limit)))
 
     def _sparse(
         self, snapshot: Snapshot, query: str, *, past: bool

@@ -15,6 +15,7 @@ from langmemory.ledger import graph_rows, items
 from langmemory.ledger.claims import claims_asked, rivals_among
 from langmemory.ledger.engine import Snapshot
 from langmemory.ledger.scopes import CompiledScope
+from langmemory.links import ABOUT
 from langmemory.ports.candidates import (
     NOTHING,
     UNKNOWN_TIME,
@@ -195,6 +196,12 @@ class SnapshotSource:
         if self._nobody_known:
             return NOTHING.ids, NOTHING.ids
         return rivals_among(self._snapshot.connection, ids, now)
+
+    def linked(self, ids: Ids) -> list[tuple[int, int]]:
+        """Return the pairs of one of the items and a memory in scope that is about it, or that it affects."""
+        if self._nobody_known:
+            return []
+        return graph_rows.linked(self._snapshot.connection, self._scope, ids, ABOUT)
 
     def memories(self, ids: Ids) -> list[Memory]:
         return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)
