@@ -15,8 +15,9 @@ class BlockOptions(TypedDict, total=False):
     """Options of a recall that also apply to the block of a prompt."""
 
     limit: int
-    """Most results: 10 (default), or with ``budget_tokens`` as many as the preset has ``depth`` (40), so
-    that the budget decides. Of a block it is 16, mandates and the viewer's requests aside."""
+    """Most results: 10 (default; more in a large store where the preset has ``limit_growth``), or with
+    ``budget_tokens`` as many as the preset has ``depth`` (40), so that the budget decides. Of a block it is
+    16, mandates and the viewer's requests aside."""
     # A tuple by itself: mypy takes ("core",) for no Collection of Kind.
     kinds: tuple[Kind, ...] | Collection[Kind] | None
     """Only these kinds of memory; None (default) is every kind, of a block every kind but core and working

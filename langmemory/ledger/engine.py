@@ -62,6 +62,9 @@ class Snapshot(Protocol):
         """Return whether documents and what was said are to be ranked apart, see
         `ScopedSnapshot.has_crowding_documents`."""
 
+    def held(self, namespace: Namespace, kinds: Sequence[str]) -> int:
+        """Return about how many memories of some kinds a namespace holds, up to `MOST_COUNTED`."""
+
     def plan(self, scope: CompiledScope) -> ScopePlan:
         """Return the plan that all arms of a search in this scope share."""
 

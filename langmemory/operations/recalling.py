@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack, get_args
 
 import numpy as np
 
@@ -100,6 +100,7 @@ def steps(
     recalling = _Recalling(core=core, viewer=viewer, namespace=namespace, options=options)
 
     def prepared() -> _Questions:
+        recalling.grow()
         asked = recalling.questions(extract_question(query))
         return replace(asked, neighbour=neighbour_asked(query))
 
@@ -188,6 +189,13 @@ class _Recalling:
         """Results at most."""
         most = DEFAULTS["limit"] if self.budget is None else self.preset.depth
         return self.options.get("limit", most)
+
+    def grow(self) -> None:
+        """Name the limit where the call names none and the preset has it grow with the memories."""
+        if self.preset.limit_growth and self.budget is None and "limit" not in self.options:
+            with self.core.engine.read() as snapshot:
+                held = snapshot.held(self.namespace, self.options.get("kinds") or get_args(Kind))
+            self.options["limit"] = self.preset.grown(DEFAULTS["limit"], held)
 
     @property
     def said(self) -> tuple[Kind, ...]:

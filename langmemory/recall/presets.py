@@ -6,7 +6,7 @@ Constants of a single stage stand where that stage is: `ranking`, `later_first`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import inf
+from math import inf, log10
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -18,6 +18,10 @@ from langmemory.recall.scoring import NEUTRAL
 
 MOST_CANDIDATES: Final = 2000
 """From one channel, at most."""
+
+
+GROWS_FROM: Final = 1_000
+"""Memories beyond which the number of results may grow."""
 
 
 def _weight(default: float, about: str) -> Any:
@@ -131,7 +135,20 @@ class Preset(BaseModel):
         description="Signal weights that differ where an assistant takes part in the talk: what "
         "somebody says to it stands more for itself.",
     )
-    half_life_days: float = Field(default=60.0, gt=0)
+    half_life_days: float = Field(
+        default=60.0,
+        gt=0,
+        description="The window of recency: days after which a memory counts half as recent as the last one, "
+        "where a query asks for what holds now.",
+    )
+    limit_growth: float = Field(
+        default=0.0,
+        ge=0,
+        le=2,
+        description="Share by which the results of a call that names no limit grow with each tenfold of the "
+        "memories of its namespace, from 1,000 to 100,000: with 0.5 they are 15 among 10,000, and 20 among "
+        "100,000.",
+    )
     multiplier_ranges: Mapping[str, float] = Field(
         default={"importance": 0.1, "confidence": 0.1},
         description="Width of each facet's multiplier around 1, 0 to 1.",
@@ -182,6 +199,12 @@ class Preset(BaseModel):
         if wrong := [name for name, width in ranges.items() if not 0 <= width <= 1]:
             raise ValueError(f"the range of {wrong[0]} is not within 0 and 1")
         return ranges
+
+    def grown(self, limit: int, memories: int) -> int:
+        """Return how many results a call that names no limit gets among so many memories."""
+        return round(
+            limit * (1 + self.limit_growth * max(log10(max(memories, 1) / GROWS_FROM), 0.0))
+        )
 
     def weights_for(
         self, asks: Iterable[Question], *, with_assistant: bool = False

@@ -323,14 +323,15 @@ class ScopedSnapshot:
     def crowded(self, namespace: Namespace) -> bool:
         """Return whether documents lie beside what was said, and the one leaves the other few places, see
         `layers.crowds`. The counts are those of a time when the database had about this size."""
+        documents = self.held(namespace, DOCUMENTS)
+        return documents > 0 and crowds(documents, self.held(namespace, SAID))
+
+    def held(self, namespace: Namespace, kinds: Sequence[str]) -> int:
+        """Return how many memories of some kinds a namespace holds, `MOST_COUNTED` at most, when the database
+        had about this size."""
+        query, bindings = of_kinds(namespace, kinds)
         size = self._cardinalities.size(self._reader)
-
-        def held(kinds: Sequence[str]) -> int:
-            query, bindings = of_kinds(namespace, kinds)
-            return self._cardinalities.items(self._reader, query, bindings, MOST_COUNTED, size)
-
-        documents = held(DOCUMENTS)
-        return documents > 0 and crowds(documents, held(SAID))
+        return self._cardinalities.items(self._reader, query, bindings, MOST_COUNTED, size)
 
     def plan(self, scope: CompiledScope) -> ScopePlan:
         """One for both arms of a search, or for a listing."""

@@ -31,6 +31,7 @@ OFF: Mapping[str, Any] = {
     "dedupe_threshold": 1.0,
     "second_look": 0,
     "claim_depth": 0,
+    "limit_growth": 0.0,
 }
 """Options that switch a stage, and the value at which it does nothing. Signal weights and
 multiplier ranges are stages of their own, off at 0."""
