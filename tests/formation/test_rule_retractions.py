@@ -171,6 +171,17 @@ def test_a_correction_names_what_it_takes_back(first: str, back: str, becomes: s
     assert over(first, back) == [becomes]
 
 
+@pytest.mark.parametrize(
+    ("first", "back", "says"), CASES["a_correction_of_something_else_takes_nothing_back"]
+)
+def test_a_correction_of_something_else_takes_nothing_back(
+    first: str, back: str, says: str
+) -> None:
+    """ "X, not Y" says X; what was told is not Y, and not taken back as an error."""
+    assert over(first, back, days=0) == []
+    assert says in [one.text for one in told(first, back, days=0)]
+
+
 @pytest.mark.parametrize("back", ["Sorry, I meant Ulm.", "Sorry, Ulm.", "I mean Ulm."])
 def test_a_correction_at_once_means_what_was_said_last(back: str) -> None:
     """ "Sorry, I meant Ulm" corrects what was told just before it, also in one message."""

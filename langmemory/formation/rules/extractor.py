@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import replace
 
 from langmemory.formation.batch import MOST_READ, Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, without_injected_text
@@ -19,6 +20,7 @@ from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.questions import complete_answer, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests import standing_requests
+from langmemory.formation.rules.retractions.corrections import corrects_another
 from langmemory.formation.rules.retractions.held import Held, held_of, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
 from langmemory.languages import LANGUAGES, detect_language, split_words
@@ -114,6 +116,14 @@ class Memory:
             known = [*reversed(own), *reversed(batch), *before]
             readings = (taken_back(turn, text, code, known, found) for code in codes if known)
             found = next((one for one in readings if one != found), found)
+            found = [
+                replace(fact, corrects=False)
+                if fact.corrects
+                and fact.language in codes
+                and corrects_another(fact, text, patterns_of(fact.language), known)
+                else fact
+                for fact in found
+            ]
         batch += own
         return found
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from langmemory.formation.relations.vocabulary import relation_named
-from langmemory.formation.rules.clauses import strip_openers
+from langmemory.formation.rules.clauses import own_sentences, strip_openers
 from langmemory.formation.rules.patterns import Patterns
-from langmemory.formation.rules.retractions.frame import Frame, union_of_languages
+from langmemory.formation.rules.retractions.frame import FRAMES, Frame, union_of_languages
 from langmemory.formation.rules.retractions.held import Held
 from langmemory.languages import LANGUAGES, split_words
+from langmemory.ports.facts import Fact
 
 _EDGE = " \t,;:.!?–—-，。！？、\"'"
 MOST_WORDS = 5
@@ -92,6 +93,25 @@ def said_instead(sentence: str, frame: Frame, patterns: Patterns) -> str | None:
     if more and not (back == "surely" and _is_dated(new, frame)):
         return None
     return f"{frame.instead} {new}"
+
+
+def corrects_another(fact: Fact, text: str, patterns: Patterns, known: Sequence[Held]) -> bool:
+    """Whether a text says what is wrong instead of a fact of it, and nothing that is known says that: "Sorry,
+    I live in Rome, not Bonn", of somebody who lives in Lyon. It takes nothing back then."""
+    frame, names = FRAMES[patterns.grammar.code], split_words(fact.claims[0].object)
+    for sentence in own_sentences(text, patterns):
+        rest = strip_openers(sentence, patterns)[0].strip(_EDGE)
+        for pattern in _patterns(frame):
+            found = pattern.fullmatch(rest)
+            old = _clean(found.groupdict().get("old") or "") if found else ""
+            if found is None or not old:
+                continue
+            new = split_words(found["new"])
+            if set(names) <= set(new) or (
+                not frame.spaced and fact.claims[0].object in found["new"]
+            ):
+                return not any(_is(one, old, frame) for one in known)
+    return False
 
 
 def _clean(text: str) -> str:
