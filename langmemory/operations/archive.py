@@ -113,6 +113,7 @@ class Archive:
                 return self._archive
             found = self._open(str(self.path))
             try:
+                found.mend(self._indexing)
                 with found.write() as connection:
                     connection.execute(
                         "INSERT OR IGNORE INTO setting (name, value) VALUES (?, ?)",

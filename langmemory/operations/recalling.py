@@ -314,13 +314,9 @@ class _Recalling:
                 item, score = one.memory.id, one.score
         with engine.read() as snapshot:
             compiled = snapshot.scoped(self.scope(), alive_at_us=self.core.searching.alive_at_us())
-            if (
-                not asked.about and steps < 0
-            ):  # the one at hand comes after the last one that is stored
-                item, steps = (
-                    conversations.last_turn(snapshot.connection, compiled, self.viewer),
-                    steps + 1,
-                )
+            if not asked.about and steps < 0:
+                item = conversations.last_turn(snapshot.connection, compiled, self.viewer)
+                steps += 1  # the one at hand comes after the last one that is stored
             if item is None:
                 return found
             ids = conversations.beside(snapshot.connection, compiled, item, steps)
@@ -566,16 +562,18 @@ class _Recalling:
         first = found.results[:LINKED_FROM]
         if not first or len(found) >= self.limit or not isinstance(source, SnapshotSource):
             return found
-        scores = {one.memory.id: one.score for one in first}
-        pairs = source.linked(np.array(list(scores), np.int64))
-        others = {other: scores[item] for item, other in pairs}
+        places = {one.memory.id: place for place, one in enumerate(first)}
+        pairs = sorted(
+            source.linked(np.array(list(places), np.int64)), key=lambda one: places[one[0]]
+        )
         known = {one.memory.id for one in found.results}
-        ids = [one for one in sorted(others, key=lambda one: -others[one]) if one not in known]
+        ids = [one for one in dict.fromkeys(other for _, other in pairs) if one not in known]
+        lowest = min(one.score for one in found.results)
         more = [
-            RecallResult(memory=one, score=others[one.id], parts={"linked": others[one.id]})
+            RecallResult(memory=one, score=lowest, parts={"linked": lowest})
             for one in source.memories(np.array(ids, np.int64))
         ]
-        return replace(found, results=tuple(placed([*found.results, *more], self.limit)))
+        return replace(found, results=(*found.results, *more)[: self.limit])
 
     def _sparse(
         self, snapshot: Snapshot, query: str, *, past: bool
@@ -601,7 +599,8 @@ class _Recalling:
         if engine is None:
             return replace(found, trace=_degraded(found.trace, (missing,) if missing else ()))
         # Copies that a killed process left there are not told of.
-        there = self.asking(limit=self.limit + archive.leftovers())._look(query, engine)
+        wider = self.asking(limit=self.limit + archive.leftovers())
+        there = engine.retried(lambda: wider._look(query, engine))
         wanted = archive.known([one.memory.id for one in there.results])
         wanted -= {one.memory.id for one in found.results}
         results = list(found.results)

@@ -283,7 +283,7 @@ class _Asked:
             found["identifier"] = identifier_scores(source, pool, query.identifiers)
         for name, one in looked.candidates.further.items():
             found[name] = scoring.min_max(one.among(ids))
-        weights = weights_among(pool, reading, intent, preset, len(query.terms))
+        weights = weights_among(pool, reading, preset, len(query.terms))
         relevant = scoring.relevance(found, weights)
         self.clock.lap("signals")
         wanted = {name for name, width in preset.multiplier_ranges.items() if width}

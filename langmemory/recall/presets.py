@@ -5,7 +5,7 @@ Constants of a single stage stand where that stage is: `ranking`, `later_first`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import inf, log10
 from typing import Any, Final
 
@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from langmemory.config import Config
 from langmemory.errors import ConfigError
-from langmemory.languages import Question
 from langmemory.recall.scoring import NEUTRAL
 
 MOST_CANDIDATES: Final = 2000
@@ -108,10 +107,6 @@ class Preset(BaseModel):
         0.5,
         "Score that the best result must have, lest an expander is asked. 0 never asks, 1 always.",
     )
-    intent_weights: Mapping[Question, Mapping[str, float]] = Field(
-        default={},
-        description="Signal weights that differ where a query asks when, who, where …",
-    )
     stale_factor: float = _share(
         0.5, "Score of what no longer holds, where the scope lets it through."
     )
@@ -171,15 +166,6 @@ class Preset(BaseModel):
         20,
     )
 
-    @field_validator("intent_weights")
-    @classmethod
-    def _known_by_intent(
-        cls, weights: Mapping[Question, Mapping[str, float]]
-    ) -> Mapping[Question, Mapping[str, float]]:
-        for changes in weights.values():
-            cls._known_signals(changes)
-        return weights
-
     @field_validator("assistant_weights")
     @classmethod
     def _known_signals(cls, weights: Mapping[str, float]) -> Mapping[str, float]:
@@ -206,17 +192,10 @@ class Preset(BaseModel):
             limit * (1 + self.limit_growth * max(log10(max(memories, 1) / GROWS_FROM), 0.0))
         )
 
-    def weights_for(
-        self, asks: Iterable[Question], *, with_assistant: bool = False
-    ) -> dict[str, float]:
-        """The signal weights of a query that asks for these, among candidates of a talk with an assistant or
-        of another one."""
+    def weights_for(self, *, with_assistant: bool = False) -> dict[str, float]:
+        """The signal weights among candidates of a talk with an assistant, or of another one."""
         weights: dict[str, float] = self.weights.model_dump()
-        if with_assistant:
-            weights |= self.assistant_weights
-        for question in sorted(asks):
-            weights |= self.intent_weights.get(question, {})
-        return weights
+        return weights | dict(self.assistant_weights) if with_assistant else weights
 
     @classmethod
     def from_mapping(cls, changes: Mapping[str, Any], *, base: Preset | None = None) -> Preset:

@@ -329,12 +329,10 @@ def signals(
     return found
 
 
-def weights_among(
-    pool: Pool, reading: Reading, intent: Intent, preset: Preset, terms: int = 0
-) -> dict[str, float]:
-    """The signal weights of a query with so many terms among these candidates: those of the preset, of
-    what it asks for, and of documents as far as the candidates are some (see `DOCUMENT_TOKENS`)."""
-    weights = preset.weights_for(intent.asks, with_assistant=bool(reading.by_assistant.any()))
+def weights_among(pool: Pool, reading: Reading, preset: Preset, terms: int = 0) -> dict[str, float]:
+    """The signal weights of a query with so many terms among these candidates: those of the preset, and of
+    documents as far as the candidates are some (see `DOCUMENT_TOKENS`)."""
+    weights = preset.weights_for(with_assistant=bool(reading.by_assistant.any()))
     rows = pool.rows
     if (rows.thread >= 0).any() or not any(rows.tokens) or not pool.keyword.any():
         return weights

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
-from langmemory.languages import Question
 from langmemory.parts.evals.catalogue import OFF, switches
-from langmemory.recall.intent import read_intent
 from langmemory.recall.presets import BALANCED, PRESETS, Preset
 from langmemory.recall.ranking import Pool, weights_among
-from tests.recall.memory_source import NOW, MemorySource, memory
+from tests.recall.memory_source import MemorySource, memory
 from tests.recall.test_stages import reading_of
 
 ALWAYS_ON = {
@@ -20,7 +16,6 @@ ALWAYS_ON = {
         "name",
         "weights",
         "multiplier_ranges",
-        "intent_weights",
         "assistant_weights",
     ),  # by signal and facet, not as a whole
     *("depth", "rerank_depth", "expansion_threshold", "half_life_days"),
@@ -29,23 +24,19 @@ ALWAYS_ON = {
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
-def test_a_signal_that_is_off_has_no_weight_whatever_is_asked(preset: Preset) -> None:
-    """Neither by the preset nor by what a question asks for or who takes part; what has a weight anywhere
-    is there."""
+def test_a_signal_that_is_off_has_no_weight_whoever_takes_part(preset: Preset) -> None:
+    """Neither by the preset nor by who takes part; what has a weight anywhere is there."""
     off = switches(preset)
-    kinds: list[tuple[Question, ...]] = [(), *((one,) for one in preset.intent_weights)]
     for signal in preset.weights.model_dump():
         has_weight = any(
-            preset.weights_for(asks, with_assistant=assistant)[signal]
-            for asks in kinds
-            for assistant in (False, True)
+            preset.weights_for(with_assistant=assistant)[signal] for assistant in (False, True)
         )
         assert (signal in off) == has_weight
         if has_weight:
             without = Preset.from_mapping(off[signal], base=preset)
-            for asks, assistant in product(kinds, (False, True)):
-                before = preset.weights_for(asks, with_assistant=assistant)
-                after = without.weights_for(asks, with_assistant=assistant)
+            for assistant in (False, True):
+                before = preset.weights_for(with_assistant=assistant)
+                after = without.weights_for(with_assistant=assistant)
                 assert after == {**before, signal: 0.0}
 
 
@@ -61,5 +52,5 @@ def test_among_documents_the_keyword_signal_is_off_as_well() -> None:
     found = np.ones(1, np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=found, dense=found)
     without = Preset.from_mapping(switches(BALANCED)["keyword"], base=BALANCED)
-    weights = weights_among(pool, reading_of(pool), read_intent("tea", NOW), without)
-    assert weights == {**BALANCED.weights_for(()), "keyword": 0.0}
+    weights = weights_among(pool, reading_of(pool), without)
+    assert weights == {**BALANCED.weights_for(), "keyword": 0.0}

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 
 from langmemory.errors import ConfigError
 from langmemory.ports.candidates import KeywordQuery, ScoredIds
-from langmemory.recall import BALANCED, Preset, default_vocabulary
+from langmemory.recall import default_vocabulary
 from langmemory.recall.models import Expander, UnusableAnswerError, chat_model_expander
 from langmemory.stores import MemoryStore
 from tests.recall.memory_source import NOW, MemorySource, ask, memory
@@ -142,15 +142,6 @@ def test_semantic_mode_asks_no_keywords() -> None:
     assert set(recall.trace.candidates) == {"dense", "ranked", "results"}
     fallback = ask(MemorySource(said), "Portugal", mode="semantic", vector=None)
     assert fallback.results[0].memory.id == 1
-
-
-def test_weights_may_depend_on_what_is_asked() -> None:
-    """Weights of an intent replace the preset's for such queries; unknown signals are refused."""
-    preset = Preset.from_mapping({"intent_weights": {"when": {"temporal": 0.5}}})
-    assert preset.weights_for({"when"})["temporal"] == 0.5
-    assert preset.weights_for({"who"}) == BALANCED.weights.model_dump()
-    with pytest.raises(ConfigError, match="no signal called temporl"):
-        Preset.from_mapping({"intent_weights": {"when": {"temporl": 0.5}}})
 
 
 async def test_a_store_passes_its_expander_and_granularity_on() -> None:

@@ -148,8 +148,8 @@ def test_words_count_by_bm25_in_long_documents(words: int, thread: str | None, l
     source = MemorySource(memories)
     met = np.array([1, 0.5], np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=met, dense=met)
-    weights = weights_among(pool, reading_of(pool), read_intent("tea", NOW), BALANCED)
-    plain = BALANCED.weights_for(())
+    weights = weights_among(pool, reading_of(pool), BALANCED)
+    plain = BALANCED.weights_for()
     assert weights["preceding_context"] == pytest.approx(
         plain["preceding_context"] * lead, rel=0.02
     )
@@ -161,9 +161,7 @@ def test_words_that_found_nothing_get_no_weight() -> None:
     source = MemorySource([memory(1, " ".join(["tea"] * 500))])
     none = np.zeros(1, np.float32)
     pool = Pool(rows=source.rows(source.ids), keyword=none, dense=none + 1)
-    assert weights_among(
-        pool, reading_of(pool), read_intent("tea", NOW), BALANCED
-    ) == BALANCED.weights_for(())
+    assert weights_among(pool, reading_of(pool), BALANCED) == BALANCED.weights_for()
 
 
 def test_an_answer_inherits_its_question() -> None:
@@ -449,7 +447,7 @@ def test_presets_change_by_mapping() -> None:
         {"weights": 3},
         {"multiplier_ranges": {"novelty": 0.1}},
         {"multiplier_ranges": {"recency": -3}},
-        {"intent_weights": {"where": {"speaker": -1}}},
+        {"assistant_weights": {"speaker": -1}},
         {"context_weight": 0.4},
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -276,6 +277,7 @@ class Engine:
         self._public: Connection | None = None
         self._indexing: Indexing | None = None
         """How the keyword index is written anew; None until `mend`."""
+        self._mending = threading.Lock()
         with self.database.read() as connection:
             model = read_model(connection)
             self.remaining = remaining(connection)
@@ -380,9 +382,11 @@ class Engine:
         or FTS5 fails again soon after it, the error stands."""
         if not is_keyword_damage(error) or self.path not in str(error):
             return False
-        indexing, self._indexing = self._indexing, None  # one attempt until it succeeded
-        if indexing is None:
-            return False
+        with self._mending:
+            indexing, self._indexing = self._indexing, None  # one attempt until it succeeded
+            return indexing is not None and self._write_words_anew(indexing)
+
+    def _write_words_anew(self, indexing: Indexing) -> bool:
         try:
             with self.write() as connection:
                 indexes.recreate_words(connection)

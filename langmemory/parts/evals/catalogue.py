@@ -55,21 +55,13 @@ def switches(preset: Preset) -> dict[str, dict[str, Any]]:
 
 
 def _silent(preset: Preset, signal: str) -> dict[str, Any]:
-    """The changes that leave a signal no weight, whatever is asked and whoever takes part; none where it
-    has none."""
-    given = {
-        question: {**weights, signal: 0.0}
-        for question, weights in preset.intent_weights.items()
-        if weights.get(signal)
-    }
+    """The changes that leave a signal no weight, whoever takes part; none where it has none."""
     with_assistant = preset.assistant_weights.get(signal)
-    if not given and not with_assistant and not getattr(preset.weights, signal):
+    if not with_assistant and not getattr(preset.weights, signal):
         return {}
     changes: dict[str, Any] = {"weights": {signal: 0.0}}
     if with_assistant:
         changes["assistant_weights"] = {signal: 0.0}
-    if given:
-        changes["intent_weights"] = given
     return changes
 
 
