@@ -194,7 +194,9 @@ class _Recalling:
         """Name the limit where the call names none and the preset has it grow with the memories."""
         if self.preset.limit_growth and self.budget is None and "limit" not in self.options:
             with self.core.engine.read() as snapshot:
-                held = snapshot.held(self.namespace, self.options.get("kinds") or get_args(Kind))
+                held = snapshot.held(
+                    self.namespace, tuple(self.options.get("kinds") or get_args(Kind))
+                )
             self.options["limit"] = self.preset.grown(DEFAULTS["limit"], held)
 
     @property
