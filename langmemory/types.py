@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
+from langmemory.citing import letter_of, note_id, shown_priority
+from langmemory.derived import derived
 from langmemory.timestamps import moment
 
 Namespace = tuple[str, ...]
@@ -41,6 +43,7 @@ Granularity = Literal["turn", "session"]
 """The units that recall ranks: single memories, or all turns of one thread on one day."""
 
 
+@derived("label")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
     """One stored item together with its facets.
@@ -91,6 +94,12 @@ class Memory:
         """When it became true or was said, else when it was stored."""
         said_at = self.value.get("said_at")  # as facts have it
         return self.valid_at or moment(said_at) or self.created_at
+
+    @property
+    def label(self) -> str:
+        """How a memory block shows it and an answer cites it: `R:1a2b3c4d`."""
+        letter = letter_of(shown_priority(self.priority, self.importance, self.kind))
+        return f"{letter}:{note_id(self.namespace, self.key)}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +155,10 @@ class RecallResult:
     @property
     def text(self) -> str:
         return self.memory.text
+
+    @property
+    def label(self) -> str:
+        return self.memory.label
 
     @property
     def speaker(self) -> str | None:
@@ -552,6 +565,7 @@ class NamespaceCounts:
     """When something was said last; where nothing was said, when the last memory came."""
 
 
+@derived("saved_tokens")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemoryUsage:
     """Usage of one memory that was shown to a model, over all threads."""
@@ -570,8 +584,11 @@ class MemoryUsage:
     discovery_tokens: int
     """The tokens of its discovery, if its value has them, else of the turns it was made from, else of its
     text."""
-    saved_tokens: int
-    """The savings of its showings: each spared finding it out again, and cost the tokens of showing it."""
+
+    @property
+    def saved_tokens(self) -> int:
+        """The savings: each showing spared finding it out again, and cost the tokens of showing it."""
+        return self.loaded * self.discovery_tokens - self.read_tokens
 
 
 TokenScope = Literal["read", "write", "admin"]

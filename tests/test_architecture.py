@@ -14,7 +14,19 @@ pytestmark = pytest.mark.xdist_group(GROUP)
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
-        {"docstrings", "errors", "events", "files", "git", "ids", "labels", "timestamps", "pacing"}
+        {
+            "citing",
+            "derived",
+            "docstrings",
+            "errors",
+            "events",
+            "files",
+            "git",
+            "ids",
+            "labels",
+            "timestamps",
+            "pacing",
+        }
     )
     | {"pluralize", "steps"},
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"})

@@ -278,7 +278,7 @@ def get(
 
 def _found(store: StoreFace, where: Namespace, key: str) -> list[Memory]:
     """Return the memory of this key, else those that the short id of a memory block may mean."""
-    from langmemory.context.notes import digest
+    from langmemory.citing import digest
 
     exact = store._conversing.labelled(where, digest(where, key))
     short = SHORT_ID.fullmatch(key.strip())

@@ -1,5 +1,6 @@
 """The prompt of a model: the window's budget, the memory block in layers, and the marks on both."""
 
+from langmemory.citing import note_id
 from langmemory.context.budget import BudgetReport, ContextBudget, SummarizationLimits, level
 from langmemory.context.citations import (
     CitationFilter,
@@ -13,7 +14,7 @@ from langmemory.context.citations import (
 )
 from langmemory.context.disclosure import Disclosed, DisclosureBudget, MemoryBlock, disclose
 from langmemory.context.marking import is_injected, mark_injected
-from langmemory.context.notes import Note, note_id, note_of, notes_of
+from langmemory.context.notes import Note, note_of, notes_of
 from langmemory.context.render import full, timeline
 from langmemory.context.tokens import TokenCounter, count_text
 from langmemory.context.turns import fit_tool_outputs

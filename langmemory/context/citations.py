@@ -19,9 +19,10 @@ from typing import Any, Final, Literal, NotRequired, TypeVar, cast, get_args
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
+from langmemory.citing import ID_CHARS
 from langmemory.context.disclosure import Disclosed, MemoryBlock, disclosed, note_line
 from langmemory.context.marking import MARK
-from langmemory.context.notes import ID_CHARS, Recalled, note_of, notes_of
+from langmemory.context.notes import Recalled, note_of, notes_of
 from langmemory.context.tokens import count_text
 from langmemory.languages import LANGUAGES
 from langmemory.types import Namespace

@@ -18,8 +18,9 @@ from typing import Any, Final, NotRequired, cast
 from langchain_core.messages import SystemMessage
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
+from langmemory.citing import Letter
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, mark_injected, one_line
-from langmemory.context.notes import Letter, Note, Recalled, notes_of
+from langmemory.context.notes import Note, Recalled, notes_of
 from langmemory.context.tokens import (
     CUT_BEFORE,
     DEFAULT_COUNTER,

@@ -7,14 +7,14 @@ an `Item` or `SearchItem` of any LangGraph store, or from the plain mapping a no
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, get_args
 
 from langgraph.store.base import Item
 
+from langmemory.citing import Letter, letter_of, note_id, shown_priority
 from langmemory.context.marking import one_line
 from langmemory.context.tokens import ELLIPSIS
 from langmemory.languages.temporal.words import begins_then
@@ -24,12 +24,6 @@ from langmemory.timestamps import moment
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
 
 Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]
-
-Letter = Literal["M", "G", "R"]
-"""Mandate, guardrail, reference (and all else)."""
-
-ID_CHARS = 8
-"""Hex digits of a note's id: 32 bits, so two of 100 notes collide once in 870,000 blocks."""
 
 SPEAKER_CHARS = 80
 """Of a speaker's name: a longer one would leave no room for what was said."""
@@ -49,9 +43,6 @@ MONTHS: Final = (
 )  # fmt: skip
 
 _TEXT_FIELDS = ("content", "text", "memory", "body", "data")
-VITAL: Final = 0.9
-"""Importance from which a reference is shown as a guardrail."""
-_LETTERS: dict[Priority, Letter] = {"mandate": "M", "guardrail": "G"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,7 +80,7 @@ class Note:
 
     @property
     def letter(self) -> Letter:
-        return _LETTERS.get(self.priority, "R")
+        return letter_of(self.priority)
 
     @property
     def label(self) -> str:
@@ -108,17 +99,6 @@ class Note:
         if len(speaker) > SPEAKER_CHARS:
             speaker = speaker[:SPEAKER_CHARS].rstrip() + ELLIPSIS
         return ", ".join(filter(None, [speaker, f"{self.at:%Y-%m-%d}" if self.at else ""]))
-
-
-def note_id(namespace: Namespace, key: str) -> str:
-    """The first `ID_CHARS` digits of the `digest`."""
-    return digest(namespace, key)[:ID_CHARS]
-
-
-def digest(namespace: Namespace, key: str) -> str:
-    """64 hex digits: SHA-256 over the labels and the key, NUL between them. Whoever is shown two
-    notes of one id tells them apart by more of them."""
-    return hashlib.sha256("\0".join((*namespace, key)).encode()).hexdigest()
 
 
 def notes_of(recalled: Iterable[Recalled]) -> list[Note]:
@@ -220,13 +200,6 @@ def _of_value(
         record=outcomes if isinstance(outcomes, str) else record(value),
         discovery_tokens=_whole_number(facet("discovery_tokens")),
     )
-
-
-def shown_priority(priority: Priority, importance: float, kind: Kind) -> Priority:
-    """Return how a memory is shown: what is vital is followed where it applies. How somebody wants something
-    done (procedural) is followed for that person alone, however vital."""
-    vital = importance >= VITAL and kind != "procedural"
-    return "guardrail" if priority == "reference" and vital else priority
 
 
 def is_fact(value: Mapping[str, Any]) -> bool:

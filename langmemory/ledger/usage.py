@@ -26,9 +26,6 @@ _DISCOVERY: Final = (
 """What finding an item out took: where its value does not say, the tokens of the turns it was made from, four
 characters each. The count knows its value and its own text."""
 
-SAVED: Final = "(u.loaded * u.discovery_tokens - u.read_tokens)"
-"""The savings of a memory ``u``: see `MemoryUsage.saved_tokens`."""
-
 
 def add(connection: Connection, sums: Mapping[str | None, Collection[Usage]]) -> None:
     """Add counts, by viewer, to those of items; items that are gone, or the viewer may not know of,
@@ -106,7 +103,7 @@ def of_namespace(
         where += " AND (u.succeeded, u.referenced, u.loaded, u.item) < (?, ?, ?, ?)"
         labels = (*labels, *after)
     rows = connection.execute(
-        f"SELECT {MEMORY_COLUMNS}, {counts}, {SAVED} FROM usage u CROSS JOIN item i ON i.id = u.item "
+        f"SELECT {MEMORY_COLUMNS}, {counts} FROM usage u CROSS JOIN item i ON i.id = u.item "
         "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread "
         f"WHERE {where} AND {visible.sql} "
         "ORDER BY u.succeeded DESC, u.referenced DESC, u.loaded DESC, u.item DESC LIMIT ?",
@@ -114,7 +111,7 @@ def of_namespace(
     )
     found = []
     for row in rows:
-        shown, count = memory(row[:-6]), dict(zip(COUNTS, row[-6:-1], strict=True))
+        shown, count = memory(row[:-5]), dict(zip(COUNTS, row[-5:], strict=True))
         rank = Rank(count["succeeded"], count["referenced"], count["loaded"], row[0])
         found.append(
             (
@@ -123,7 +120,6 @@ def of_namespace(
                     namespace=shown.namespace,
                     key=shown.key,
                     text=shown.text,
-                    saved_tokens=row[-1],
                     **count,
                 ),
             )
@@ -132,10 +128,12 @@ def of_namespace(
 
 
 def tokens(connection: Connection, prefix: Namespace) -> tuple[int, int]:
-    """Return the tokens of showing the memories of a namespace and below it, and those that this saved."""
+    """Return the tokens of showing the memories of a namespace and below it, and those that this saved
+    (`MemoryUsage.saved_tokens`)."""
     where, labels = inside("i.namespace", prefix)
     read, saved = connection.execute(
-        f"SELECT coalesce(sum(u.read_tokens), 0), coalesce(sum({SAVED}), 0) FROM usage u "
+        "SELECT coalesce(sum(u.read_tokens), 0), "
+        "coalesce(sum(u.loaded * u.discovery_tokens - u.read_tokens), 0) FROM usage u "
         f"CROSS JOIN item i ON i.id = u.item WHERE {where}",
         labels,
     ).fetchone()

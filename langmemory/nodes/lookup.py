@@ -9,8 +9,9 @@ from typing import Any
 
 from langgraph.store.base import BaseStore, Item, SearchItem
 
+from langmemory.citing import ID_CHARS, digest
 from langmemory.context.disclosure import note_line
-from langmemory.context.notes import ID_CHARS, digest, note_of
+from langmemory.context.notes import note_of
 from langmemory.context.tokens import count_text, longest
 from langmemory.errors import InvalidValueError
 from langmemory.nodes.access import changes_of, readable

@@ -21,10 +21,10 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langgraph.store.base import BaseStore
 
 from langmemory.answers import calls_in_text
+from langmemory.citing import digest
 from langmemory.context.citations import Usage, successes, usage
 from langmemory.context.disclosure import MemoryBlock
 from langmemory.context.marking import is_injected, text_of
-from langmemory.context.notes import digest
 from langmemory.errors import ConfigError, InvalidValueError
 from langmemory.formation.procedures.runs import Call, calls_of
 from langmemory.languages import is_correction

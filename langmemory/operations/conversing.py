@@ -13,7 +13,7 @@ from langgraph.store.base import BaseStore
 from numpy.typing import ArrayLike
 
 from langmemory.arguments import whole_number
-from langmemory.context.notes import ID_CHARS, digest
+from langmemory.citing import ID_CHARS, digest
 from langmemory.errors import EmbeddingError
 from langmemory.formation.relations.vocabulary import TO_ASSISTANT
 from langmemory.ledger import items, standing

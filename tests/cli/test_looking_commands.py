@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from langmemory.changes import AddMemory, ChangeSet, Invalidate
-from langmemory.context.notes import digest
+from langmemory.citing import digest
 from langmemory.stores import MemoryStore
 from tests.cli.place import Run
 

@@ -14,7 +14,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.store.base import BaseStore
 from typing_extensions import TypedDict
 
-from langmemory.context.notes import note_id
+from langmemory.citing import note_id
 from langmemory.errors import InvalidValueError
 from langmemory.graphs import build_chat_graph
 from langmemory.nodes import MemoryState, RecallNode, RememberNode

@@ -10,7 +10,7 @@ import pytest
 from tests.server.client import problem, serving, token_of
 from tests.server.mcp_client import Client, in_process, over_stdio, plain
 
-from langmemory.context.notes import note_id  # isort: skip
+from langmemory.citing import note_id  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.parts.team import SWARM_TOOLS  # isort: skip
 

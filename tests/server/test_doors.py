@@ -27,7 +27,7 @@ from langmemory.cli.app import app  # isort: skip
 from langmemory.declaring import find_operation, operations_of  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
 from langmemory.server.serving import serving as served  # isort: skip
-from langmemory.context.notes import note_id
+from langmemory.citing import note_id
 
 from langmemory.stores import MemoryStore  # isort: skip
 from langmemory.wire import plain  # isort: skip

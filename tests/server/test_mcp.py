@@ -14,7 +14,7 @@ from tests.server.mcp_client import in_process, plain, text_of
 
 from langmemory.changes import AddMemory, ChangeSet, OpenReview, RemoveMemory  # isort: skip
 from langmemory.config import Config, RecallConfig  # isort: skip
-from langmemory.context.notes import note_id  # isort: skip
+from langmemory.citing import note_id  # isort: skip
 from langmemory.declaring.fields import not_null, without_nulls  # isort: skip
 from langmemory.server.mcp.answering import all_tools  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip

@@ -18,7 +18,7 @@ from tests.server.mcp_client import in_process
 from langchain_core.messages import AIMessage, HumanMessage  # isort: skip
 from langgraph.graph import START, StateGraph  # isort: skip
 from langmemory.config import Config  # isort: skip
-from langmemory.context.notes import note_id  # isort: skip
+from langmemory.citing import note_id  # isort: skip
 from langmemory.graphs.maintenance import build_maintenance_graph  # isort: skip
 from langmemory.lifecycle.policies import PolicyOptions  # isort: skip
 from langmemory.nodes import MemoryState, RecallNode, RememberNode  # isort: skip

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage  # isort: skip
 from langgraph.graph import START, StateGraph  # isort: skip
 from langmemory import RemoteMemoryStore  # isort: skip
 from langmemory.changes import AddEntity  # isort: skip
-from langmemory.context.notes import note_id  # isort: skip
+from langmemory.citing import note_id  # isort: skip
 from langmemory.nodes import MemoryState, RecallNode, RememberNode  # isort: skip
 from langmemory.server import serving as loopback  # isort: skip
 from langmemory.server.app import create_app  # isort: skip
@@ -60,6 +60,24 @@ async def test_rest_counts_what_it_shows_and_takes_what_came_of_it(store: Memory
         )
         assert told["value"] == 2
     assert counts(store) == {"cat": (2, 1, 1), "dog": (1, 1, 0)}
+
+
+async def test_every_door_tells_how_a_memory_is_cited(store: MemoryStore) -> None:
+    """Recall, a list and a single memory say the label that the block shows, whatever the priority."""
+    store.put(HOME, "fire", {"text": "Tofu the cat gets no milk", "priority": "guardrail"})
+    store.put(HOME, "vital", {"text": "Tofu the cat needs insulin", "importance": 0.95})
+    asked = {"namespace": HOME, "query": "What does Tofu the cat need?", "min_score": None}
+    async with serving(store) as client:
+        block = (await client.post(f"{API}/context/inject", json=asked)).json()
+        found = (await client.post(f"{API}/recall", json=asked)).json()["results"]
+        listed = (await client.get(f"{API}/memories", params={"namespace": "home"})).json()["items"]
+        one = (await client.get(f"{API}/memories/vital", params={"namespace": "home"})).json()
+    shown = {entry["key"]: entry["label"] for entry in block["entries"]}
+    assert shown.items() <= {one["memory"]["key"]: one["memory"]["label"] for one in found}.items()
+    assert shown.items() <= {one["key"]: one["label"] for one in listed}.items()
+    assert {label[0] for label in shown.values()} == {"G", "R"}
+    assert one["label"] == shown["vital"]
+    assert {one.label for one in store.recall(asked["query"], HOME)} >= set(shown.values())
 
 
 async def test_an_agent_over_mcp_counts(store: MemoryStore) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
 import apsw
 import pytest
@@ -26,6 +28,7 @@ from langmemory.ledger.tables.ddl import add_column
 from langmemory.ledger.tables.table import text
 from langmemory.parts.vault import VaultKey
 from langmemory.stores import MemoryStore
+from langmemory.types import MessageType
 from tests.children import process_context
 
 ROOT = Path(__file__).parents[2]
@@ -43,11 +46,14 @@ def unpacked(name: str, folder: Path) -> Path:
 
 
 def declared(connection: apsw.Connection) -> dict[str, object]:
-    """Return every table and index with its columns."""
-    listed = connection.execute("SELECT type, name FROM sqlite_schema WHERE type <> 'trigger'")
+    """Return every table and index with its columns and what they may hold."""
+    listed = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE type <> 'trigger'")
     return {
-        name: connection.execute(f"SELECT * FROM pragma_{kind}_xinfo(?)", (name,)).fetchall()
-        for kind, name in listed.fetchall()
+        name: (
+            connection.execute(f"SELECT * FROM pragma_{kind}_xinfo(?)", (name,)).fetchall(),
+            re.findall(r"CHECK \(\w+ IN \([^)]*\)\)", " ".join((sql or "").split())),
+        )
+        for kind, name, sql in listed.fetchall()
     }
 
 
@@ -72,6 +78,8 @@ def test_a_file_of_an_earlier_version_opens(tmp_path: Path, name: str) -> None:
         assert [
             one.key for one in store.search(("users",), query="where does Maria live", limit=1)
         ] == ["f2"]
+        for one in get_args(MessageType):
+            store.conn.execute("UPDATE message SET type = ?", (one,))
         store.changes.undo("r3")
         store.put(("users", "maria"), "new", {"text": "an aardvark"})
         assert [one.key for one in store.search(("users",), query="aardvark", limit=1)] == ["new"]

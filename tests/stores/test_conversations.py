@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from langmemory.context.notes import note_id
+from langmemory.citing import note_id
 from langmemory.stores import MemoryStore
 from langmemory.tools import create_memory_timeline_tool
 

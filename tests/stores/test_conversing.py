@@ -11,8 +11,8 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.messages import HumanMessage
 
 from langmemory.changes import Facets, SetStatus, Supersede, UpdateMemory
+from langmemory.citing import digest
 from langmemory.context import Usage, note_id
-from langmemory.context.notes import digest
 from langmemory.engines.sqlite.connection import Connection
 from langmemory.ledger import items
 from langmemory.ledger.usage import BATCH, EVERY_SECONDS, UsageCounts

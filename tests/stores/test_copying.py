@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from langgraph.store.base import BaseStore
 
+from langmemory.citing import digest
 from langmemory.context.citations import Usage
-from langmemory.context.notes import digest
 from langmemory.engines.sqlite.indexes import IndexedConnection
 from langmemory.errors import ConfigError, DatabaseError
 from langmemory.ledger.tables.schema import tables

@@ -6,12 +6,14 @@ import logging
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from typing import get_args
 
 import pytest
 
 from langmemory import MemoryStore
 from langmemory.errors import DatabaseError, SchemaVersionError
 from langmemory.ledger.tables import migrations
+from langmemory.types import SharedType
 from tests import postgres_server
 
 psycopg = pytest.importorskip("psycopg")
@@ -65,11 +67,12 @@ def test_a_migration_that_fails_leaves_the_old_version_whole(
 ) -> None:
     """What a migration did before it failed is undone, and the old langmemory works on."""
     with MemoryStore(address, index=False) as store:
-        monkeypatch.setattr(migrations, "STEPS", (lambda dialect: BROKEN,))
+        version = migrations.newest()
+        monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, lambda dialect: BROKEN))
         with pytest.raises(DatabaseError, match="division by zero"):
             MemoryStore(address, index=False)
         store.put(NS, "a", {"text": "one"})
-    assert query(address, "SELECT version FROM langmemory_version") == [(migrations.INITIAL,)]
+    assert query(address, "SELECT version FROM langmemory_version") == [(version,)]
     assert "step" not in str(query(address, "SELECT * FROM setting"))
 
 
@@ -84,6 +87,21 @@ def test_a_schema_from_before_the_first_release_opens(address: str) -> None:
     query(address, "UPDATE langmemory_version SET version = 2")
     with pytest.raises(SchemaVersionError, match=r"version 2, of a langmemory before 0\.1\.0"):
         MemoryStore(address, index=False)
+
+
+def test_a_schema_from_before_new_types_of_messages_takes_them(address: str) -> None:
+    """Opening a schema whose messages were of fewer types lets agents send those of today."""
+    older = "CHECK (type IN ('finding', 'request', 'reply'))"
+    MemoryStore(address, index=False).close()
+    query(
+        address,
+        "ALTER TABLE message DROP CONSTRAINT message_type_check; "
+        f"ALTER TABLE message ADD CONSTRAINT message_type_check {older}; "
+        f"UPDATE langmemory_version SET version = {migrations.INITIAL}",
+    )
+    with MemoryStore(address, index=False) as store:
+        for one in get_args(SharedType):
+            assert store.bus(NS, agent="planner").share("done", type=one).type == one
 
 
 def test_a_newer_schema_is_refused(address: str) -> None:

@@ -31,8 +31,8 @@ from langmemory.changes import (
     UnlinkEntities,
     UpdateMemory,
 )
+from langmemory.citing import digest
 from langmemory.context.citations import Usage
-from langmemory.context.notes import digest
 from langmemory.errors import ChangeError, EmbeddingError, UndoRefusedError
 from langmemory.ledger import graph_writing, items
 from langmemory.stores import MemoryStore

@@ -14,8 +14,8 @@ from langchain_core.tools import BaseTool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.store.memory import InMemoryStore
 
+from langmemory.citing import note_id
 from langmemory.context.marking import is_injected
-from langmemory.context.notes import note_id
 from langmemory.errors import ConfigError
 from langmemory.parts.team import (
     SWARM_TOOLS,

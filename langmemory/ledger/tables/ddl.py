@@ -21,6 +21,8 @@ class Dialect:
     """What follows the columns of a table."""
     trigger: Callable[[Table, Trigger, Mapping[str, str]], str]
     """The statements that create a trigger."""
+    check: Callable[[str, str, str], list[str]]
+    """The statements that replace the check of a column of a table by another one."""
     comments: bool = False
     """Whether the database keeps the text of a declaration, with its comments."""
 
@@ -37,6 +39,11 @@ def create(tables: Iterable[Table], dialect: Dialect) -> list[str]:
 def add_column(table: str, column: Column, dialect: Dialect) -> str:
     """Return the statement that adds a column to a table; without a default it must allow NULL."""
     return f"ALTER TABLE {table} ADD COLUMN {_column(column, (), dialect)};"
+
+
+def allow(table: str, column: str, words: Iterable[str], dialect: Dialect) -> list[str]:
+    """Return the statements that let a column hold other words than it was declared with."""
+    return dialect.check(table, column, _among(column, words))
 
 
 def _with_indexes(table: Table, dialect: Dialect) -> list[str]:
@@ -78,10 +85,14 @@ def _column(column: Column, key: tuple[str, ...], dialect: Dialect) -> str:
     if column.unique:
         spelled += " UNIQUE"
     if column.one_of:
-        spelled += f" CHECK ({column.name} IN ({', '.join(map(_literal, column.one_of))}))"
+        spelled += f" {_among(column.name, column.one_of)}"
     if column.between:
         spelled += f" CHECK ({column.name} BETWEEN {column.between[0]} AND {column.between[1]})"
     return spelled
+
+
+def _among(column: str, words: Iterable[Any]) -> str:
+    return f"CHECK ({column} IN ({', '.join(map(_literal, words))}))"
 
 
 def _literal(value: Any) -> str:

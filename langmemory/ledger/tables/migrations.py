@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from langmemory.errors import SchemaVersionError
-from langmemory.ledger.tables.ddl import Dialect
+from langmemory.ledger.tables.ddl import Dialect, allow
 
 INITIAL: Final = 20
 """The version of the tables of 0.1.0."""
@@ -15,7 +15,17 @@ Step = Callable[[Dialect], Sequence[str]]
 """Makes the statements that lead from one version to the next. A step declares the columns and tables that it
 adds by itself (`ddl.add_column`, `ddl.create`), because the list of tables goes on changing."""
 
-STEPS: tuple[Step, ...] = ()
+STEPS: tuple[Step, ...] = (
+    lambda dialect: allow(
+        "message",
+        "type",
+        (
+            "finding", "decision", "progress", "warning", "knowledge", "task_result", "escalation", "request",
+            "reply", "handoff", "invalidation",
+        ),
+        dialect,
+    ),
+)  # fmt: skip
 """The first leads from `INITIAL` to the version after it."""
 
 _FROM_UNRELEASED: Final = (

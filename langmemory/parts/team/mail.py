@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from langmemory.citing import note_id
 from langmemory.context.marking import CLOSE_INBOX, OPEN_INBOX, one_line, quoted_lines
-from langmemory.context.notes import note_id
 from langmemory.types import BusMessage
 
 HEADER: Final = (

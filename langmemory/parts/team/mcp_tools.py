@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from langmemory.citing import note_id
 from langmemory.context.marking import one_line, quoted_lines
-from langmemory.context.notes import note_id
 from langmemory.parts.team.tools import TEAM_TOOLS, Desk, TeamTool
 from langmemory.server.access import Access
 from langmemory.server.mcp.answers import Answer

@@ -12,9 +12,10 @@ from typing import Any
 
 from langgraph.store.base import Item
 
+from langmemory.citing import digest
 from langmemory.context.disclosure import CITE, HEADER, as_much, line_head, line_tail, note_line
 from langmemory.context.marking import CLOSE_TAG, OPEN_TAG, one_line, quoted_lines
-from langmemory.context.notes import Note, digest, note_of
+from langmemory.context.notes import Note, note_of
 from langmemory.context.tokens import count_text
 from langmemory.nodes.lookup import LONG_ID_CHARS
 from langmemory.recall.excerpt import Excerpts

@@ -23,9 +23,10 @@ from langgraph.store.base import Item
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
+from langmemory.citing import note_id
 from langmemory.context.disclosure import DisclosureBudget, disclose
 from langmemory.context.marking import one_line, quoted_lines
-from langmemory.context.notes import note_id, note_of
+from langmemory.context.notes import note_of
 from langmemory.context.render import full
 from langmemory.context.render import timeline as timeline_of
 from langmemory.declaring import Operation, operations_of
