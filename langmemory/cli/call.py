@@ -29,10 +29,34 @@ if TYPE_CHECKING:
 AsOption = Annotated[
     str | None, typer.Option("--as", metavar="AGENT", help="As which agent.", show_default=False)
 ]
+NEEDED_AGENT = "as_needed_agent"
+"""The option of a room that every operation needs an agent for."""
 OWN = "argument_"
 """Begins the names of arguments of the operation, some of which are called as those of every command."""
 SHOWN_COLUMNS = 6
 """Columns of a table; the rest of a row is in ``--json``."""
+
+
+class Called(Command):
+    """A command that also takes what it needs without the names of options: `call bus inbox anna`."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            options, rest, order = parse(args)
+            needed = [one for one in self.params if one.required or one.name == NEEDED_AGENT]
+            needed.sort(key=lambda one: one.name != NEEDED_AGENT)
+            missing = [one for one in needed if one.name not in options]
+            for param, word in zip(missing, list(rest), strict=False):
+                options[param.name] = [word] if param.multiple else word
+                rest.remove(word)
+                order.append(param)
+            return options, rest, order
+
+        parser.parse_args = parse_args
+        return parser
 
 
 class Rooms(CommandLine):
@@ -56,7 +80,8 @@ def _rooms() -> list[Room]:
 
 call = typer.Typer(
     cls=Rooms,
-    help="Call any operation of the store: those that REST and a remote store have, too.",
+    help="Call any operation of the store: those that REST and a remote store have, too. What one needs may "
+    "stand without the name of its option: `call bus inbox anna`.",
     no_args_is_help=True,
 )
 
@@ -71,7 +96,7 @@ def _commands_of(room: Room) -> typer.Typer:
         add_completion=False,
     )
     for one in room.operations:
-        app.command(one.name.replace("_", "-"), cls=Command)(with_target(_command_of(one)))
+        app.command(one.name.replace("_", "-"), cls=Called)(with_target(_command_of(one)))
     app.callback()(lambda: None)  # with a single command it is a group, too
     return app
 
@@ -85,19 +110,21 @@ def _command_of(operation: Operation) -> Callable[..., None]:
         viewer: str | None,
         as_json: bool,
         as_agent: str | None = None,
+        as_needed_agent: str | None = None,
         **given: Any,
     ) -> None:
         arguments = {
             name.removeprefix(OWN): one for name, one in given.items() if one not in (None, [])
         }
         checked = _checked(operation, arguments)
-        show(_answer(operation, target, viewer, as_agent, checked), as_json)
+        show(_answer(operation, target, viewer, as_agent or as_needed_agent, checked), as_json)
 
     options = [_option(one) for one in operation.arguments if not one.is_namespace]
     options.append(_keyword("viewer", ViewerOption, None))
     options.append(_keyword("as_json", JsonOption, False))
     if operation.room.agent is not None:
-        options.append(_keyword("as_agent", AsOption, None))
+        name = NEEDED_AGENT if operation.room.agent == "needed" else "as_agent"
+        options.append(_keyword(name, AsOption, None))
     options.sort(key=lambda one: one.default is not one.empty)
     target = inspect.Parameter("target", KEYWORD, annotation=Target)
     run.__signature__ = inspect.Signature([target, *options])  # type: ignore[attr-defined]

@@ -30,6 +30,11 @@ HELP = (
     "ends."
 )
 
+NO_MODEL = (
+    "No chat model is configured (models.fast in config/memory.json, for example "
+    '"ollama:llama3.1"): memory itself answers'
+)
+
 INTERRUPTED = 130
 """Exit code of what Ctrl-C ended."""
 
@@ -45,7 +50,7 @@ def chat(
         ),
     ] = None,
 ) -> None:
-    """Chat with the configured model; it remembers across conversations."""
+    """Chat with the configured model, without one with memory itself; it remembers across conversations."""
     place = target.namespace(DEFAULT_NAMESPACE)
     models = target.config().models
     name = _checked_model(models)
@@ -62,13 +67,15 @@ def chat(
 
     console = Screen()
     thread_id = thread or f"chat-{datetime.now():%Y-%m-%dT%H-%M-%S}"
-    console.print(f"{name}, thread {thread_id}. {HELP}", style="dim")
+    console.print(f"{name or NO_MODEL}, thread {thread_id}. {HELP}", style="dim")
     read_any_bytes()
     # LangGraph takes a second or two to import: the person types meanwhile.
     with ThreadPoolExecutor(1) as loading:
         conversation = loading.submit(opened)
         try:
-            if not name.startswith("ollama:"):  # whether it can be used is known when it is loaded
+            if name and not name.startswith(
+                "ollama:"
+            ):  # whether it can be used is known when it is loaded
                 conversation.result()
             if thread and (said_before := conversation.result().said_before):
                 messages = count_noun(said_before, "message")
@@ -134,20 +141,17 @@ def _lines(console: Any) -> Iterator[str]:
             yield line
 
 
-def _checked_model(models: ModelsConfig) -> str:
-    """Name of the model to talk to.
+def _checked_model(models: ModelsConfig) -> str | None:
+    """Return the name of the model to talk to, if one is configured.
 
     Raises:
-        ConfigError: None is configured, or Ollama does not answer or does not have it.
+        ConfigError: Ollama does not answer or does not have it.
     """
     from langmemory.cli.ollama import has_model, installed_models
 
     name = models.fast or models.deep
     if name is None:
-        raise ConfigError(
-            "no chat model is configured: set models.fast in config/memory.json, for example to "
-            '"ollama:llama3.1", or try `langmemory search`, which needs none'
-        )
+        return None
     provider, _, model = name.partition(":")
     if provider == "ollama":
         found = installed_models(models.ollama_url)

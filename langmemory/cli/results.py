@@ -14,19 +14,16 @@ from langmemory.resources import citation, is_chunk
 if TYPE_CHECKING:
     from langmemory.types import Recall, RecallResult
 
-PARTS = {"dense": "meaning", "keyword": "words"}
-"""Parts of a score whose value is shown, and what they are called."""
-
-SHOWN = 0.01
-"""A word that almost every memory has scores less than this."""
+NEAR = 0.3
+"""Of meanings: the cosine from which it is named."""
 
 REASONS = {
-    "speaker": "speaker",
-    "session": "session",
-    "answers_previous": "answers",
-    "temporal": "time",
-    "identifier": "identifier",
-    "claim": "claims it",
+    "speaker": "said by them",
+    "session": "same conversation",
+    "answers_previous": "answers the one before",
+    "temporal": "of that time",
+    "identifier": "names it",
+    "claim": "states it",
 }
 """Signals between 0 and 1 that are named when they are strong."""
 
@@ -126,20 +123,14 @@ def of_several_namespaces(recall: Recall) -> bool:
 
 
 def why(result: RecallResult) -> Text:
-    """The matched words, the parts of the score, and what else spoke strongly for it."""
+    """The matched words, and what else speaks strongly for it. `--explain` has the figures."""
     words = matched_words(result)
     parts = result.parts
-    values = [
-        f"{label} {parts[name]:{'.0f' if parts[name] >= 10 else '.2g'}}"
-        for name, label in PARTS.items()
-        if parts.get(name, 0) >= SHOWN
+    reasons = [
+        *(["near in meaning"] if parts.get("dense", 0) >= NEAR else []),
+        *(label for name, label in REASONS.items() if parts.get(name, 0) >= STRONG),
     ]
-    reasons = [label for name, label in REASONS.items() if parts.get(name, 0) >= STRONG]
-    lines = [
-        Text(", ".join(words), "cyan"),
-        Text(" · ".join(values), "dim"),
-        Text("+ " + ", ".join(reasons) if reasons else "", "dim"),
-    ]
+    lines = [Text(", ".join(words), "cyan"), Text(" · ".join(reasons), "dim")]
     return Text("\n").join(line for line in lines if line)
 
 

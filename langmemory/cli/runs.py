@@ -74,13 +74,34 @@ def undo(
     What was read stays read, so it does not come back.
     """
     with target.open() as store:
+        texts = _texts_of(store, run)
         done = store.changes.undo(run, dry_run=dry_run)
     if as_json:
         say(json_text(plain(done)))
         return
     for line in done.lines:
         say(printable(f"  {line}"))
+        if (text := texts.get(line.partition(" ")[2].partition(":")[0])) is not None:
+            say(printable(f"    {text}"))
     say("Nothing was changed." if dry_run or done.repeated else f"Undone, as {done.run_id}")
+
+
+def _texts_of(store: MemoryStore, run: str) -> dict[str, str]:
+    """Return what each memory that a run changed says because of it, and what it said before, by key."""
+    texts: dict[str, list[str]] = {}
+    for entry in store.changes.changed_by(run):
+        before, after = (_said(value) for value in (entry.before, entry.after))
+        texts[entry.key] = [after, texts.get(entry.key, ("", before))[1]]
+    return {
+        key: " → ".join(f"“{one}”" for one in dict.fromkeys(filter(None, said)))
+        for key, said in texts.items()
+    }
+
+
+def _said(value: Mapping[str, Any] | None) -> str:
+    if value is None:
+        return ""
+    return " ".join(str(value.get("text", value.get("content", value))).split())
 
 
 def _outcome(run: Run) -> str:
@@ -146,9 +167,8 @@ def history(
     rows = []
     for entry in entries:
         value = entry.after if entry.after is not None else entry.before
-        said = "" if value is None else str(value.get("text", value.get("content", value)))
         why = " ".join(filter(None, (entry.reason, entry.run_id and f"({entry.run_id})")))
-        when, said = f"{entry.at.astimezone():%Y-%m-%d %H:%M}", " ".join(said.split())
+        when, said = f"{entry.at.astimezone():%Y-%m-%d %H:%M}", _said(value)
         narrow = Text(f"{when}  {entry.action}  {why}", "dim"), Text(f"{said}\n")
         cells = [Text(cell) for cell in (when, entry.action, said, why)]
         rows.append((cells, "", narrow))

@@ -373,7 +373,7 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
     loaded = int(aged.loaded.max(initial=0))
     if loaded >= 10 * options.guardrail_cited and not cited:
         yield (
-            f"Promotion cannot fire: memories stood in prompts up to {loaded} times and none was ever "
+            f"No memory is promoted: memories stood in prompts up to {loaded} times and none was ever "
             "cited. Show ids in the block (citations=True), or pass usage counts yourself."
         )
     relevant = float(aged.relevance.max(initial=0))
@@ -385,7 +385,7 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
         )
     if enough and not aged.right.any():
         yield (
-            "Promotion to mandate cannot fire by use: answers were cited and none was ever counted as right. "
+            "No memory becomes a mandate by use: answers were cited and none was ever counted as right. "
             "Run the chat graph with a checkpointer, which shows it the next message, or pass `succeeded` to "
             "store.admin.count_usage."
         )
@@ -398,8 +398,9 @@ def unreachable_rules(aged: Aged, options: PolicyOptions) -> Iterator[str]:
         shown = bool((aged.shown_at != UNKNOWN_TIME).any())
         unasked = "" if shown else ", and nobody is asked about fading memories"
         yield (
-            f"Demotion cannot fire{unasked}: no citation was counted, so that unused memories are not "
-            "known. Use RememberNode or MemoryMiddleware, or pass counts to store.admin.count_usage."
+            f"No memory is put away for lack of use{unasked}: no answer has cited one yet, so that nobody "
+            "knows which are unused. Use RememberNode or MemoryMiddleware, or pass counts to "
+            "store.admin.count_usage."
         )
     counted = len(aged)
     if options.max_facts is not None and counted > options.max_facts:

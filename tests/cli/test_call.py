@@ -94,6 +94,19 @@ def test_a_viewer_and_an_agent_are_kept_apart(file: str) -> None:
     assert "secret" in run(file, "bus", "inbox", "--as", "b", "--viewer", "mia").stdout
 
 
+def test_what_is_needed_takes_no_name_of_an_option(file: str) -> None:
+    """An agent that is needed, and arguments without a default, may stand by themselves in their order;
+    a word too many is refused."""
+    run(file, "bus", "share", "planner", "We open in May")
+    assert "We open in May" in run(file, "bus", "inbox", "anna").stdout
+    run(file, "bus", "share", "We close in June", "--as", "planner")
+    assert "We close in June" in run(file, "bus", "inbox", "anna").stdout
+    assert "Ship" in run(file, "swarm", "task", "Ship").stdout
+    refused = run(file, "swarm", "task", "Ship", "twice")
+    assert refused.exit_code == 2
+    assert "twice" in refused.stderr
+
+
 def test_the_rooms_of_a_store_are_listed(file: str) -> None:
     """Help lists each room with what it is, and each operation with its arguments."""
     assert "swarm" in run(file, "--help").stdout

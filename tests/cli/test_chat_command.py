@@ -49,6 +49,14 @@ def test_a_chat_remembers_its_own_turns(
     assert said == ["One.", "You said: One.", "Two."]
 
 
+def test_without_a_model_memory_answers(run: Run) -> None:
+    """A chat without a configured model says so, remembers, and answers with what memory knows."""
+    told = run("chat", input="My cello teacher is called Herr Petrow.\n")
+    assert told.exit_code == 0
+    assert "models.fast" in told.stdout
+    assert "Herr Petrow" in run("chat", input="Who teaches me the cello?\n").stdout
+
+
 def test_a_model_ollama_lacks_is_named_before_the_chat(
     run: Run, ollama: OllamaServer, configure: Configure
 ) -> None:

@@ -91,7 +91,7 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     reflected = " ".join(shown.partition("Reflect")[2].partition("Reopen")[0].split())
     for words in (
         "190 messages read in", "– Lena lives in Hamburg.", "in March Lena lives in Hamburg.",
-        "now Lena lives in Valencia.", "supersede: lives_in has one value at a time",
+        "now Lena lives in Valencia.", "supersede: only one “lives in” holds at a time",
         "in the graph: Lena <-sibling_of- Katrin -parent_of-> Emil", "langmemory undo reflect/",
     ):  # fmt: skip
         assert words in reflected

@@ -249,7 +249,7 @@ def test_a_preset_that_there_is_not_is_a_mistake_in_the_configuration(filled: Ru
 def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(
     filled: Run, reflected_file: Path, tmp_path: Path
 ) -> None:
-    """Where facts are there and nothing was ever cited, the doctor says that demotion cannot fire."""
+    """Where facts are there and nothing was cited, the doctor says that unused memories are not known."""
     assert "lifecycle" not in checks(filled), "nothing was derived yet"
     copied(reflected_file, tmp_path / "memory.db")
     state, advice = checks(filled)["lifecycle"]

@@ -85,7 +85,7 @@ def test_a_role_with_few_rights(address: str) -> None:
 
 
 def test_a_rule_of_the_lifecycle_that_cannot_fire_is_told(address: str) -> None:
-    """Where facts are there and nothing was ever cited, the doctor says that demotion cannot fire."""
+    """Where facts are there and nothing was cited, the doctor says that unused memories are not known."""
     with MemoryStore(address) as store:
         apply(store, "r", fact("f", "Ada likes tea"))
     found, _ = report(address)

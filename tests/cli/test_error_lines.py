@@ -25,7 +25,6 @@ from tests.seeds import seeds
         (["import", "missing.jsonl"], "missing.jsonl: No such file"),
         (["import", str(Path(__file__))], "line 1: found"),
         (["import", str(SAMPLE), "-n", "a//c"], "label '' is empty; write it as a/b"),
-        (["chat"], "no chat model is configured: set models.fast in config/memory.json"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

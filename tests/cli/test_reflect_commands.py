@@ -103,7 +103,9 @@ def test_runs_are_listed_and_undone(reflected: Run) -> None:
     """A dry run of undo changes nothing; undoing brings the fact back, and reflect does not redo it."""
     assert "superseded" in reflected("runs").stdout
     run = moved(reflected)
-    assert "Nothing was changed" in reflected("undo", run, "--dry-run").stdout
+    planned = " ".join(reflected("undo", run, "--dry-run").stdout.split())
+    assert "Nothing was changed" in planned
+    assert "“Lena works at" in planned
     assert "Undone" in reflected("undo", run).stdout
     assert "was undone before" in reflected("undo", run).stdout
     assert "Everything has been read" in reflected("reflect").stdout
@@ -144,7 +146,7 @@ def test_the_history_of_a_fact(reflected: Run, tmp_path: Path) -> None:
         "add",
         "supersede",
     ]
-    assert "lives_in has one value at a time" in shown(reflected("history", key).stdout)
+    assert "only one “lives in” holds at a time" in shown(reflected("history", key).stdout)
     assert reflected("history", "fact/none").exit_code == 1
 
 

@@ -218,7 +218,7 @@ def test_rules_that_cannot_fire_are_named() -> None:
     assert "guardrail_relevance is 0.7" in told
     assert "0.30" in told
     never_right = aged({**cited, "right": 0, "relevance": 0.9})
-    assert "mandate cannot fire" in " ".join(policies.unreachable_rules(never_right, OPTIONS))
-    assert any("Demotion" in one for one in policies.unreachable_rules(aged({}), OPTIONS))
+    assert "becomes a mandate by use" in " ".join(policies.unreachable_rules(never_right, OPTIONS))
+    assert any("lack of use" in one for one in policies.unreachable_rules(aged({}), OPTIONS))
     assert list(policies.unreachable_rules(aged(), OPTIONS)) == []
     assert isinstance(policies.eviction_order(aged(), OPTIONS, np.zeros(0, np.float32)), np.ndarray)

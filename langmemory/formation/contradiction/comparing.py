@@ -131,15 +131,20 @@ def _values_compared(
     if shared and not speaks_of_change(second):
         return replace(pair, reason="there may be more than one")
     if unknown:
-        return replace(pair, reason=f"{relation.name} may have one value")
+        return replace(pair, reason=f"perhaps only one “{_words(relation)}” holds")
     if relation.values == "usually one" and not speaks_of_change(second):
-        return replace(pair, reason=f"{relation.name} has one value as a rule")
+        return replace(pair, reason=f"as a rule only one “{_words(relation)}” holds")
     one_in_other = _is_country(mine.object) != _is_country(theirs.object) or (
         relation.object == "place" and (_names(new, theirs.object) or _names(old, mine.object))
     )  # "lives in Holtenau, a quarter of Kiel"
     if one_in_other and not speaks_of_change(second):
         return replace(pair, reason="one place may lie in the other")
-    return replace(pair, verdict="supersedes", reason=f"{relation.name} has one value at a time")
+    reason = f"only one “{_words(relation)}” holds at a time"
+    return replace(pair, verdict="supersedes", reason=reason)
+
+
+def _words(relation: Relation) -> str:
+    return relation.name.replace("_", " ")
 
 
 def _one_word_apart(new: ComparableFact, old: ComparableFact) -> bool:
