@@ -96,6 +96,35 @@ def check_model(model: object) -> None:
     )
 
 
+def window_of(model: BaseChatModel) -> int | None:
+    """Return the tokens of a model's window, if they are known: ``num_ctx`` of `ChatOllama`, or
+    ``max_input_tokens`` of LangChain's model profiles."""
+    profile = getattr(model, "profile", None) or {}
+    window = getattr(model, "num_ctx", None) or profile.get("max_input_tokens")
+    return window if isinstance(window, int) and window > 0 else None
+
+
+FEWEST_AT_ONCE: Final = 2
+SHARE_OF_WINDOW: Final = 0.5
+"""For the memories that a question shows; the rest is for instructions, schema and answer."""
+
+
+def shown_at_once(model: BaseChatModel | None, usual: int, tokens_each: int) -> int:
+    """Return how many memories a question may show a model: as many as fit into half of its window, twice the
+    usual number at most, because the answer grows with them; the usual number where the window is unknown.
+
+    Args:
+        model: None shows nothing.
+        usual: The number for a window that is not known.
+        tokens_each: So many the longest one takes.
+    """
+    window = None if model is None else window_of(model)
+    if window is None:
+        return usual
+    fitting = int(window * SHARE_OF_WINDOW) // tokens_each
+    return max(FEWEST_AT_ONCE, min(fitting, 2 * usual))
+
+
 FULL_FORM_PARAMETERS = 4e9
 """Below it a model that nobody has measured is taken for a small one."""
 _PARAMETERS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)([bm])(?![a-z])", re.IGNORECASE)

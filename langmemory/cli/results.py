@@ -18,7 +18,7 @@ NEAR = 0.3
 """Of meanings: the cosine from which it is named."""
 
 REASONS = {
-    "speaker": "said by them",
+    "speaker": "their words",
     "session": "same conversation",
     "answers_previous": "answers the one before",
     "temporal": "of that time",

@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable
 from pydantic import Field
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
-from langmemory.chat_models import named_chat_model
+from langmemory.chat_models import named_chat_model, window_of
 from langmemory.config import ModelsConfig
 from langmemory.context.budget import REFERENCE_WINDOW, BudgetReport, ContextBudget
 from langmemory.context.marking import CLOSE_TAG, NO_MODEL, OPEN_TAG, is_ours, mark_injected
@@ -75,14 +75,11 @@ def chat_model(models: ModelsConfig) -> BaseChatModel:
 def budget_for(model: BaseChatModel) -> ContextBudget:
     """Return the budget of a model's window if it is known to be smaller than the usual 128k.
 
-    Known are ``num_ctx`` of `ChatOllama`, and ``max_input_tokens`` of LangChain's model profiles.
-
     Raises:
         ConfigError: The window is below the budget's hard minimum.
     """
-    profile = getattr(model, "profile", None) or {}
-    window = getattr(model, "num_ctx", None) or profile.get("max_input_tokens")
-    if not isinstance(window, int) or window >= REFERENCE_WINDOW:
+    window = window_of(model)
+    if window is None or window >= REFERENCE_WINDOW:
         return ContextBudget()
     return ContextBudget(
         window_tokens=window, conversation_share=min(0.5, CONVERSATION_TOKENS / window)

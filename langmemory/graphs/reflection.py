@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 
-from langmemory.chat_models import as_chat_model, form_of, named_chat_model
+from langmemory.chat_models import as_chat_model, form_of, named_chat_model, window_of
 from langmemory.config import Config, load_config
 from langmemory.events import Event
 from langmemory.formation.entities.identity import ModelNameJudge
@@ -87,7 +87,8 @@ def build_reflection_graph(
         namespace: template for runs whose input has no namespace, see `langmemory.nodes.NamespaceTemplate`.
         owner: template of the owner of a conversation that comes as ``messages``.
         privacy: who may recall such a conversation.
-        batch_tokens: tokens of conversation in a batch; None is the configured number.
+        batch_tokens: tokens of conversation in a batch; None is the configured number, or a quarter of the
+            model's window where that is less.
         journal: folder of the daily pages; None is the configured one, False writes none.
         now: the time, for the record.
         config: None is the store's, else what `load_config` finds.
@@ -120,7 +121,7 @@ def build_reflection_graph(
         namespace=NamespaceTemplate(namespace),
         owner=owner,
         privacy=privacy,
-        batch_tokens=batch_tokens or config.reflection.batch_tokens,
+        batch_tokens=batch_tokens or _batch_tokens(config, model),
         files=JournalFiles(folder) if folder else None,
         now=now or (lambda: datetime.now(UTC)),
         dry_run=dry_run,
@@ -190,6 +191,12 @@ def _both(work: Callable[..., Steps[Any]], event: Event | None = None) -> Runnab
     """Return the node of a step that waits, each run of it an event."""
     run, arun = blocking(work), awaiting(work)
     return RunnableLambda(event(run), event(arun)) if event else RunnableLambda(run, arun)
+
+
+def _batch_tokens(config: Config, model: BaseChatModel | None) -> int:
+    window = None if model is None else window_of(model)
+    usual = config.reflection.batch_tokens
+    return usual if window is None else min(usual, max(1, window // 4))
 
 
 def _reader(model: BaseChatModel | None) -> Extractor:

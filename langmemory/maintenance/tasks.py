@@ -16,7 +16,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import ValidationError
 
 from langmemory.changes import Change, OpenReview
-from langmemory.chat_models import ask_briefly
+from langmemory.chat_models import ask_briefly, shown_at_once
 from langmemory.context.marking import quoted_lines
 from langmemory.context.tokens import count_text
 from langmemory.errors import DatabaseError, ExtractionError, ModelUnavailableError
@@ -132,7 +132,13 @@ def _consolidate_namespace(
     blocks = _blocks(night, namespace)
     planned, core, reached = list(by_rules), list[tuple[CoreText, Listing]](), True
     listings = (
-        deep.listings(found.themes, found.concluded, blocks, without=changed)
+        deep.listings(
+            found.themes,
+            found.concluded,
+            blocks,
+            without=changed,
+            most=shown_at_once(night.model, deep.MOST_LISTED, deep.LISTED_TOKENS),
+        )
         if night.model is not None
         else ()
     )
@@ -373,6 +379,7 @@ def _summarise(
             planning = tree.Planning(
                 view=view, level=level, ask=ask, undone=undone, refused=report.refused,
                 planned=planned,
+                most_units=shown_at_once(night.model, tree.MOST_UNITS, tree.UNIT_TOKENS),
             )  # fmt: skip
             changes, reached = planning.changes(), view.seq
         there = [tree.without_evidence(one, planned) for one in changes]
@@ -524,7 +531,9 @@ def _move_all(night: Night, report: TaskReport, namespace: Namespace) -> bool:
 
 
 SHOWN: Final = 20
-"""Memories that a model is shown at once."""
+"""Memories that a model of unknown window is shown at once."""
+NOTE_TOKENS: Final = 500
+"""Of the longest one, with what is near it."""
 
 _Shown = Sequence[tuple[Memory, Sequence[str]]]
 
@@ -543,9 +552,10 @@ def _notes(
 ) -> list[Change]:
     def writer(shown: _Shown) -> Mapping[int, Written]:
         found: dict[int, Written] = {}
-        for start in range(0, len(shown), SHOWN):
+        at_once = shown_at_once(night.model, SHOWN, NOTE_TOKENS)
+        for start in range(0, len(shown), at_once):
             if night.may_ask(report):
-                some = shown[start : start + SHOWN]
+                some = shown[start : start + at_once]
                 found |= {
                     start + at: one for at, one in _written_notes(night, report, some).items()
                 }

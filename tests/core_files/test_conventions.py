@@ -33,6 +33,7 @@ def project(home: Path) -> Path:
         "shop/pay/AGENTS.override.md": "instead",
         "shop/SOUL.md": "soul",
         "shop/USER.md": "user",
+        "shop/HEARTBEAT.md": "look at the mail",
         "private.md": "private",
     }
     for name, text in texts.items():
@@ -54,6 +55,7 @@ def test_the_files_of_a_workspace(project: Path, home: Path) -> None:
         "claude": "shop/CLAUDE.md",
         "persona": "shop/SOUL.md",
         "human": "shop/USER.md",
+        "heartbeat": "shop/HEARTBEAT.md",
     }
 
 

@@ -319,6 +319,20 @@ def test_batches_follow_the_conversation(store: MemoryStore) -> None:
     assert f"number {places[0][-1]} of" in shown[1].partition("# Conversation")[0]
 
 
+def test_a_batch_fits_into_the_window_of_the_model(store: MemoryStore) -> None:
+    """A quarter of a small window is for the conversation; of unknown window, the usual batch is read."""
+    said(store, *(f"This is sentence number {n} of a long talk." for n in range(12)))
+    runs = []
+    for profile in ({"max_input_tokens": 240}, None):
+        model = ScriptedModel(otherwise=answer(), profile=profile)
+        done = build_reflection_graph(store, model=model).invoke(JOB)
+        runs.append(len(done["runs"]))
+        for one in done["runs"]:
+            store.changes.undo(one)
+            store.changes.read_again(LENA, run_id=one)
+    assert runs[0] > runs[1] == 1
+
+
 async def test_async_and_a_checkpointer(store: MemoryStore) -> None:
     """Every state of an asynchronous run is JSON, and a checkpointer keeps it."""
     said(store, "I live in Hamburg.")

@@ -20,6 +20,9 @@ from tests.lifecycle.answers import ILKA, TOLD, answers, said_at, value
 from tests.ollama_server import OllamaServer
 from tests.scripted import ScriptedModel
 
+from langmemory.chat_models import shown_at_once  # isort: skip
+from langmemory.lifecycle.consolidation.deep import LISTED_TOKENS, MOST_LISTED  # isort: skip
+
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 BAD = answers("bad")
 
@@ -225,6 +228,24 @@ def test_a_model_sees_no_keys_and_no_private_memory_beside_shared_ones(store: Me
     assert not any("fact/" in one or "ilka" in one for one in shown)
     assert not any("sertraline" in one and "choir" in one for one in shown)
     assert any("said_by person" in one for one in shown)
+
+
+@pytest.mark.parametrize("window", [1_000, 1_500, None])
+def test_a_listing_fits_into_the_window_of_the_model(
+    store: MemoryStore, window: int | None
+) -> None:
+    """A model with a small window is shown fewer memories at once, one of unknown window the usual number;
+    all of them are shown."""
+    learn_ilka(store)
+    model = ScriptedModel(
+        otherwise='{"operations": []}', profile=window and {"max_input_tokens": window}
+    )
+    night(store, model)
+    sizes = [messages[-1].text.count("said_by") for messages in model.prompts]
+    most = shown_at_once(model, MOST_LISTED, LISTED_TOKENS)
+    assert most == {1_000: 3, 1_500: 5, None: MOST_LISTED}[window]
+    assert 2 <= max(sizes) <= most
+    assert (max(sizes) > 5) == (window is None)
 
 
 def test_a_private_source_makes_a_private_conclusion(store: MemoryStore) -> None:

@@ -69,6 +69,20 @@ def test_new_memories_get_a_note_by_rule(store: MemoryStore) -> None:
     assert night(store)["lines"] == []
 
 
+def test_notes_are_asked_for_as_the_window_of_the_model_allows(store: MemoryStore) -> None:
+    """Half of the window is for memories: three new ones are two questions to a model of 2,000 tokens, and
+    one to a model whose window is not known."""
+    calls = []
+    for window in (2_000, None):
+        profile = window and {"max_input_tokens": window}
+        model = ScriptedModel(otherwise='{"notes": []}', profile=profile)
+        night(store, model)
+        calls.append(len({messages[1].text for messages in model.prompts}))
+        for n, text in enumerate(TEXTS):
+            store.put(ADA, f"k{n}", {"text": f"{text} Again."})
+    assert calls == [2, 1]
+
+
 def test_neighbours_get_the_tags_they_share_and_undo_takes_them_back(store: MemoryStore) -> None:
     """A new memory adds tags to its neighbours' notes, in a night that can be undone."""
     night(store)

@@ -14,7 +14,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, SetStatus
 from langmemory.graphs.maintenance import build_maintenance_graph
-from langmemory.lifecycle.summaries.tree import communities
+from langmemory.lifecycle.summaries.tree import MOST_UNITS, communities
 from langmemory.stores import MemoryStore
 from langmemory.types import Namespace
 
@@ -83,6 +83,23 @@ def nodes(store: MemoryStore) -> dict[str, str]:
 
 def known(store: MemoryStore) -> list[dict[str, Any]]:
     return [row for row in store.admin.export(history=False) if row["type"] != "meta"]
+
+
+@pytest.mark.parametrize(("window", "most"), [(500, 2), (None, MOST_UNITS)])
+def test_a_summary_is_asked_for_as_the_window_of_the_model_allows(
+    store: MemoryStore, window: int | None, most: int
+) -> None:
+    """A model with a small window is shown no more sentences than half of it holds."""
+    say(store, *SAID)
+    shown: list[int] = []
+
+    def answer(text: str) -> str:
+        shown.append(sum(line[:1].isdigit() for line in text.splitlines()))
+        return "{}"
+
+    night(store, Scripted(answer=answer, profile=window and {"max_input_tokens": window}))
+    assert 1 < max(shown) <= most
+    assert (max(shown) > 2) == (window is None)
 
 
 def test_a_night_builds_days_weeks_months_and_years(store: MemoryStore) -> None:

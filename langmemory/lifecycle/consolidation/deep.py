@@ -37,7 +37,9 @@ from langmemory.ports.facts import digest
 from langmemory.types import Memory, Namespace
 
 MOST_LISTED: Final = 40
-"""Memories that a model is shown at a time."""
+"""Memories that a model of unknown window is shown at a time."""
+LISTED_TOKENS: Final = 130
+"""Of the longest memory in a listing."""
 MOST_CONCLUDED: Final = 20
 """Earlier conclusions that it is shown with them, the newest."""
 
@@ -64,6 +66,7 @@ def listings(
     blocks: Mapping[str, Block],
     *,
     without: Collection[str] = (),
+    most: int = MOST_LISTED,
 ) -> Iterator[Listing]:
     """Yield what a model is to look at: whole themes one after the other, each listing of one circle.
 
@@ -72,17 +75,18 @@ def listings(
         concluded: Earlier conclusions.
         blocks: Core blocks by label.
         without: Keys of memories that rules have changed already.
+        most: Memories of a listing at most.
     """
     by_circle: dict[tuple[str | None, str], list[list[Listed]]] = defaultdict(list)
     for theme in themes:
         left = [one for one in theme.memories if one.memory.key not in without]
-        for start in range(0, len(left), MOST_LISTED):
-            by_circle[theme.circle].append(left[start : start + MOST_LISTED])
+        for start in range(0, len(left), most):
+            by_circle[theme.circle].append(left[start : start + most])
     for (owner, privacy), parts in by_circle.items():
         known = [one.text for one in concluded if (one.owner, one.privacy) == (owner, privacy)]
         packed: list[list[Listed]] = [[]]
         for part in parts:
-            if len(packed[-1]) + len(part) > MOST_LISTED:
+            if len(packed[-1]) + len(part) > most:
                 packed.append([])
             packed[-1] += part
         for memories in packed:

@@ -102,7 +102,9 @@ Ask = Callable[[str], str | None]
 """Asks a model; None where none may be asked any more."""
 
 MOST_UNITS: Final = 80
-"""Sentences that a model is shown at once; of more, those that an extract would take."""
+"""Sentences that a model of unknown window is shown at once; of more, those that an extract would take."""
+UNIT_TOKENS: Final = 110
+"""Of the longest sentence that it is shown."""
 LONGEST: Final = 400
 """Characters of one sentence of an answer."""
 
@@ -117,7 +119,12 @@ numbers of the notes that a sentence rests on.
 
 
 def abstract(
-    units: Sequence[Unit], extract: Sequence[Sentence], limit: int, ask: Ask, refused: list[str]
+    units: Sequence[Unit],
+    extract: Sequence[Sentence],
+    limit: int,
+    ask: Ask,
+    refused: list[str],
+    most: int = MOST_UNITS,
 ) -> list[Sentence] | None:
     """Return the sentences of a model, with extracted ones for what they leave out; None where no model may
     be asked, or it answers nothing that can be used.
@@ -126,13 +133,15 @@ def abstract(
         units: What is to be summarised.
         extract: What stands in.
         refused: Is told why something is not taken, without its words.
+        most: Sentences that are shown at most.
     """
     shown = [replace(one, sentence=told, speaker=None) for one in units if (told := one.told())]
-    if len(shown) > MOST_UNITS:
-        kept = {one.leaves for one in extract}
+    if len(shown) > most:
+        kept = {one.leaves for one in extract[:most]}
         rest = [one for one in shown if one.sentence.leaves not in kept]
-        step = max(len(rest) // (MOST_UNITS - len(extract)), 1)
-        kept |= {one.sentence.leaves for one in rest[::step][: MOST_UNITS - len(extract)]}
+        left = max(most - len(kept), 0)
+        step = max(len(rest) // max(left, 1), 1)
+        kept |= {one.sentence.leaves for one in rest[::step][:left]}
         shown = [one for one in shown if one.sentence.leaves in kept]
     notes = "\n".join(
         f"{n}. {json.dumps(one.sentence.text, ensure_ascii=False)} ({one.said_at[:10]})"
@@ -207,6 +216,7 @@ class Planning:
         undone: Keys of nodes that a person took back: they are left alone.
         refused: Is told what of a model's answers is not taken.
         planned: Changes of the levels below, where they are only planned.
+        most_units: Sentences that a model is shown at most.
     """
 
     view: LifecycleView
@@ -215,6 +225,7 @@ class Planning:
     undone: Collection[str] = ()
     refused: list[str] = field(default_factory=list)
     planned: Sequence[Change] = ()
+    most_units: int = MOST_UNITS
     _nodes: dict[str, Memory] = field(init=False)
     _unanswered: bool = field(default=False, init=False)
     """Whether a model could not be reached, or may not be asked any more."""
@@ -437,7 +448,7 @@ class Planning:
             return [] if known is None else [RemoveMemory(key=key, reason=reason)]
         if self.ask is not None:
             waited = known is not None and known.value["digest"] == digest and self._waits(known)
-            told = abstract(units, sentences, limit, self._asked, self.refused)
+            told = abstract(units, sentences, limit, self._asked, self.refused, self.most_units)
             if waited and self._unanswered:
                 return []
             refused = told is None and not self._unanswered
