@@ -139,9 +139,9 @@ def abstract(
     if len(shown) > most:
         kept = {one.leaves for one in extract[:most]}
         rest = [one for one in shown if one.sentence.leaves not in kept]
-        left = max(most - len(kept), 0)
-        step = max(len(rest) // max(left, 1), 1)
-        kept |= {one.sentence.leaves for one in rest[::step][:left]}
+        more = max(most - len(kept), 0)
+        step = max(len(rest) // max(more, 1), 1)
+        kept |= {one.sentence.leaves for one in rest[::step][:more]}
         shown = [one for one in shown if one.sentence.leaves in kept]
     notes = "\n".join(
         f"{n}. {json.dumps(one.sentence.text, ensure_ascii=False)} ({one.said_at[:10]})"
