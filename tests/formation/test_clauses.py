@@ -179,16 +179,41 @@ def test_a_sentence_has_room_for_its_times() -> None:
         ("Ich habe mich für Go entschieden, weil es einfach ist.",
          "Tom hat sich für Go entschieden, weil es einfach ist."),
         ("Optamos por el tren porque volar era caro.", "Decisión de Tom: el tren, porque volar era caro."),
+        ("I chose Rust because I know it well.", "Tom decided on Rust: “because I know it well”."),
+        ("We decided to use Rust because my team knows it.",
+         "Tom and others decided to use Rust: “because my team knows it”."),
+        ("I chose the train because flying in May is dear.",
+         "Tom decided on the train because flying in May is dear."),
+        ("Wir haben beschlossen, Rust zu nehmen, weil wir es kennen.",
+         "Tom (mit anderen) hat beschlossen, Rust zu nehmen: „weil wir es kennen“."),
+        ("Optamos por el tren porque no nos gusta volar.",
+         "Decisión de Tom: el tren («porque no nos gusta volar»)."),
+        ("我们决定用Postgres，因为我们需要它。", "Tom等人决定用Postgres：“因为我们需要它”。"),
+        ("我选择了SQLite，因为它很简单。", "Tom选择了SQLite，因为它很简单。"),
         ("I chose to stay because it rained.", None),
+        ("I didn't choose Rust because I know it.", None),
         ("If I chose SQLite because it is simple, would you mind?", None),
         ("She chose Porto because it is warm.", None),
     ],
 )  # fmt: skip
 def test_a_decision_keeps_its_reason(said: str, told: str | None) -> None:
-    """What was chosen and why stands in one statement; what is supposed, or of others, is none."""
+    """What was chosen and why stands in one statement, in the speaker's words where it says "I" or "we"; what
+    is supposed, or of others, is none."""
     turn = Turn(
         key="k", text=said, role="user", speaker="Tom", said_at=datetime(2026, 5, 1, tzinfo=UTC)
     )
     batch = Batch(namespace=("home",), thread_id="t", turns=(turn,))
     found = [fact.text for fact in RuleExtractor().extract(batch).facts if fact.kind == "decision"]
     assert found == ([] if told is None else [told])
+
+
+def test_a_reason_is_also_read_by_itself() -> None:
+    """What a reason says of somebody is a fact as it was without the decision."""
+    text = "I decided to move to Bonn because I work at Halden."
+    turn = Turn(key="k", text=text, role="user", speaker="Tom", said_at=SAID)
+    batch = Batch(namespace=("home",), thread_id="t", turns=(turn,))
+    found = [fact.text for fact in RuleExtractor().extract(batch).facts]
+    assert found == [
+        "Tom decided to move to Bonn: “because I work at Halden”.",
+        "Tom works at Halden.",
+    ]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from langmemory.formation.batch import MOST_READ
-from langmemory.formation.rules.grammar import TIME
+from langmemory.formation.rules.grammar import REASON, TIME
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.times import TimeInText, find
 from langmemory.languages import LANGUAGES, Language, is_unspaced
@@ -49,6 +49,8 @@ class Clause:
     """Of the whole sentence, in order."""
     certain: bool
     """Whether what it says holds; who it names is named in any case."""
+    reason: str = ""
+    """Of what it decides."""
 
     def time(self, character: str) -> TimeInText:
         return self.times[ord(character) - FIRST_TIME]
@@ -88,9 +90,24 @@ def _clauses(stated: str, patterns: Patterns, said_at: datetime) -> Iterator[Cla
     masked = stated
     for number, found in reversed(list(enumerate(times))):
         masked = f"{masked[: found.start]} {chr(FIRST_TIME + number)} {masked[found.end :]}"
-    parts, joints = _parts(masked, patterns)
-    for part, certain in zip(parts, _certain(parts, joints, patterns), strict=True):
-        yield Clause(text=part, times=times, certain=certain)
+    reason = ""
+    if reasoned := patterns.reasoned.search(masked):
+        start, end = reasoned.span("reason")
+        reason, masked = masked[start:end], f"{masked[:start]}{REASON}{masked[end:]}"
+    holds = True
+    for text in filter(None, (masked, reason)):
+        parts, joints = _parts(text, patterns)
+        sure = [holds and one for one in _certain(parts, joints, patterns)]
+        for part, certain in zip(parts, sure, strict=True):
+            told = _with_times(reason, times) if REASON in part else ""
+            yield Clause(text=part, times=times, certain=certain, reason=told)
+        holds = sure[-1:] != [False]
+
+
+def _with_times(masked: str, times: tuple[TimeInText, ...]) -> str:
+    """A part of a sentence with its times in words again."""
+    words = re.sub(TIME, lambda found: times[ord(found[0]) - FIRST_TIME].when.words, masked)
+    return " ".join(words.split())
 
 
 def _parts(masked: str, patterns: Patterns) -> tuple[list[str], list[str]]:

@@ -25,6 +25,8 @@ TIME = "[\ue000-\ue1ff]"
 """A time of the sentence: the characters stand for its first, second … time (see `clauses`). More of
 them than a sentence has characters, and no more: the range is in every gap of every pattern, and
 compiling takes as long as it is wide."""
+REASON = "\ue200"
+"""Stands for the reason of a decision within its clause."""
 
 _OBJECT = re.compile(r"(?<!P)<(\w+)>")
 _SET_OR_SPACE = re.compile(r"\[(?:\\.|[^\]\\])*\]| ")
@@ -139,6 +141,13 @@ class Grammar:
     """What a speaker without a name is called."""
     we_text: str
     """Who decides when "we" do; ``{s}`` is the speaker."""
+    reasoned: str = r"(?!)"
+    """A decision in a sentence with its reason, group ``reason``, which may hold several clauses."""
+    reason_texts: tuple[str, str] = ("", "")
+    """A decision with a reason that reads the same whoever tells it, and with one that is quoted because of
+    `first_person`: ``{text}`` is the decision without its stop, ``{reason}`` the reason."""
+    first_person: re.Pattern[str] = NEVER
+    """In a reason, words of the first and second person."""
     tidied: tuple[tuple[str, str], ...] = ()
     """Patterns of what statements come out as, and how it is written."""
     genitive: tuple[str, str, str]
@@ -223,7 +232,8 @@ class Grammar:
         parts = {
             "kin": one_of(self.kin), "pet": one_of(self.pets), "my": self.my,
             "number": one_of(self.numbers),
-            "adjectives": self.kin_adjectives, "time": TIME, "Word": CAPITAL, **self.placeholders,
+            "adjectives": self.kin_adjectives, "time": TIME, "reason": REASON, "Word": CAPITAL,
+            **self.placeholders,
         }  # fmt: skip
         pattern = _OBJECT.sub(r"(?P<object>{\1})", pattern)
         while found := re.search(r"\{([A-Za-z]+)\}", pattern):

@@ -297,7 +297,7 @@ class Reader:
         for thing in self._objects(
             rule, groups, clause, is_me=subject.claimed == self.me.claimed, behind=behind
         ):
-            yield self._fact(rule, groups, subject, thing, time, ends=ends)
+            yield self._fact(rule, groups, subject, thing, time, clause, ends=ends)
 
     def _fact(
         self,
@@ -306,6 +306,7 @@ class Reader:
         subject: _Subject,
         thing: str,
         time: TimeInText | None,
+        clause: Clause,
         *,
         ends: bool,
     ) -> Fact:
@@ -321,6 +322,11 @@ class Reader:
         }
         when = self._when(rule, time)
         text = rule.text.format(**parts)
+        if rule.kind == "decision" and clause.reason:
+            quoted = self.patterns.first_person.search(clause.reason) is not None
+            text = self.grammar.reason_texts[quoted].format(
+                text=text.rstrip(".。"), reason=clause.reason
+            )
         for pattern, written in self.grammar.tidied:
             text = re.sub(pattern, written, text)
         if when is not None and rule.kind in ("plan", "event", "decision"):
