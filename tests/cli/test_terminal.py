@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from langmemory.cli.results import PARTS, REASONS
+from langmemory.cli.results import REASONS
 from langmemory.cli.terminal import json_text, printable
 from langmemory.recall.presets import SignalWeights
 
@@ -39,4 +39,4 @@ def test_no_order_in_a_memory_reaches_a_terminal(order: str) -> None:
 
 def test_what_speaks_for_a_result_is_named_as_recall_names_it() -> None:
     """A signal that is called otherwise by now would never be shown."""
-    assert {*REASONS, *PARTS} <= SignalWeights.model_fields.keys()
+    assert {*REASONS, "dense"} <= SignalWeights.model_fields.keys()
