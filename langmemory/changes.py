@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from langmemory.pluralize import count_noun
-from langmemory.types import Kind, Namespace, Priority, Privacy, RunKind, Status
+from langmemory.types import Kind, Namespace, Priority, Privacy, RunKind, Status, Trust
 
 
 class _Plain(BaseModel):
@@ -36,6 +36,8 @@ class Facets(_Plain):
     privacy: Privacy | None = None
     status: Status | None = None
     priority: Priority | None = None
+    trust: Trust | None = None
+    """A person's review may raise it. A memory that rests on others is trusted no more than they are."""
     importance: Annotated[float, Field(ge=0, le=1)] | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     pinned: bool | None = None

@@ -35,8 +35,14 @@ def letter_of(priority: str) -> Letter:
     return _LETTERS.get(priority, "R")
 
 
-def shown_priority(priority: P, importance: float, kind: str) -> P | Literal["guardrail"]:
+FOLLOWED: Final = ("person", "agent")
+"""Sources of what a prompt may follow without a person who decides on it, see `langmemory.trust`."""
+
+
+def shown_priority(
+    priority: P, importance: float, kind: str, trust: str
+) -> P | Literal["guardrail"]:
     """Return how a memory is shown: what is vital is followed where it applies. How somebody wants something
     done (procedural) is followed for that person alone, however vital."""
-    vital = importance >= VITAL and kind != "procedural"
+    vital = importance >= VITAL and kind != "procedural" and trust in FOLLOWED
     return "guardrail" if priority == "reference" and vital else priority

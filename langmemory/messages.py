@@ -17,7 +17,8 @@ from langmemory.errors import InvalidValueError
 from langmemory.labels import label_of
 from langmemory.redaction import Redactor, redact_credentials, redact_text
 from langmemory.timestamps import moment
-from langmemory.types import Namespace
+from langmemory.trust import SOURCES
+from langmemory.types import Namespace, Trust
 
 Message = BaseMessage | Mapping[str, Any] | tuple[str, str]
 """A message as `remember` takes it: a LangChain message, a role/content dict, or a (role, content) pair."""
@@ -43,6 +44,8 @@ class Turn:
     speaker: str
     at: datetime
     message_id: str | None
+    trust: Trust | None = None
+    """Where it comes from, if the message says so."""
     redacted: Mapping[str, int] = field(default_factory=dict)
     """How many passages were taken out of the text, by kind."""
 
@@ -116,6 +119,7 @@ def turns_of(
             speaker=str(speaker),
             at=said,
             message_id=message.id,
+            trust=extra.get("trust") if extra.get("trust") in SOURCES else None,
             redacted=kept.counts,
         )
         found.setdefault(turn.key, turn)
@@ -144,6 +148,7 @@ def as_sent(messages: Iterable[Message]) -> list[dict[str, Any]]:
             "id": message.id,
             "name": None if name is None else str(name),
             "at": None if own is None else _time(own, number).isoformat(),
+            "trust": extra.get("trust"),
         }
         found.append({key: value for key, value in one.items() if value is not None})
     return found
@@ -228,6 +233,7 @@ def turn_value(thread_id: str, turn: Turn, facets: Mapping[str, Any]) -> dict[st
         "at": turn.at.isoformat(),
         "thread_id": thread_id,
         "message_id": turn.message_id,
+        **({} if turn.trust is None else {"trust": turn.trust}),
         **(facets if facets["privacy"] != "shared" else {}),
     }
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypedDict, get_args
 
 from langmemory.arguments import check_time, one_of, whole_number
 from langmemory.errors import ConfigError, VaultError
-from langmemory.types import Granularity, Kind, MinScore, Namespace
+from langmemory.types import Granularity, Kind, MinScore, Namespace, Trust
 
 
 class BlockOptions(TypedDict, total=False):
@@ -22,6 +22,8 @@ class BlockOptions(TypedDict, total=False):
     kinds: tuple[Kind, ...] | Collection[Kind] | None
     """Only these kinds of memory; None (default) is every kind, of a block every kind but core and working
     memory."""
+    trust: Trust | None
+    """Only memories from this source, or from one that is trusted more; None (default) is every one."""
     filter: Mapping[str, Any] | None
     """LangGraph filter over the values."""
     min_score: MinScore
@@ -123,6 +125,8 @@ def check_options(options: Mapping[str, Any], known: Any = RecallOptions) -> Any
             raise ConfigError(f"exclude holds {key!r}; keys are strings.")
     for name in _TIMES:
         check_time(name, found.get(name))
+    if found.get("trust") is not None:
+        one_of("trust", found["trust"], Trust)
     one_of("granularity", found.get("granularity", "turn"), Granularity)
     score = found.get("min_score")
     number = isinstance(score, int | float) and not isinstance(score, bool)

@@ -32,6 +32,10 @@ Status = Literal["pending", "approved", "active", "superseded", "archived"]
 Privacy = Literal["public", "shared", "private"]
 """Who may read it: anyone, everyone in the tenant (default), the owner only."""
 
+Trust = Literal["person", "agent", "import", "document", "tool"]
+"""Where a memory comes from, the most trusted first: a person or the application, an agent, an imported
+conversation, a document, the output of a tool. A memory that rests on others has the least of theirs."""
+
 SearchMode = Literal["hybrid", "semantic", "keyword"]
 """The arms of a search: vectors and words, vectors only, words only."""
 
@@ -69,6 +73,8 @@ class Memory:
     privacy: Privacy = "shared"
     status: Status = "active"
     priority: Priority = "reference"
+    trust: Trust = "person"
+    """Where it comes from; see `langmemory.trust`."""
     importance: float = 0.5
     """0 (trivial) to 1 (vital)."""
     confidence: float = 1.0
@@ -98,7 +104,7 @@ class Memory:
     @property
     def label(self) -> str:
         """How a memory block shows it and an answer cites it: `R:1a2b3c4d`."""
-        letter = letter_of(shown_priority(self.priority, self.importance, self.kind))
+        letter = letter_of(shown_priority(self.priority, self.importance, self.kind, self.trust))
         return f"{letter}:{note_id(self.namespace, self.key)}"
 
 
@@ -120,6 +126,8 @@ class Scope:
     """Whether memories with the priority ``archive`` are included."""
     priority: Priority | None = None
     """Only memories of this priority; None is every one."""
+    trust: Trust | None = None
+    """Only memories that are trusted as much as this source, or more; None is every one."""
     viewer: str | None = None
     """None: the application itself, which sees everything in the namespace. Otherwise private memories
     of other owners are excluded."""

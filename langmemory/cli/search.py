@@ -48,6 +48,15 @@ WRITTEN: Final[Mapping[str, Any]] = {
     "known_at": KnownAtOption,
     "since": SinceOption,
     "until": UntilOption,
+    "trust": Annotated[
+        str | None,
+        typer.Option(
+            "--trust",
+            metavar="SOURCE",
+            help="Only what comes from this source, or from one that is trusted more: person, agent, import, "
+            "document, tool.",
+        ),
+    ],
     "include_archive": Annotated[
         bool | None, typer.Option("--archive", help="Search what is archived, too.")
     ],

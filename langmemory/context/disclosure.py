@@ -331,7 +331,9 @@ def line_head(note: Note, *, ids: bool = True, tiers: bool = False) -> str:
     """Return a line up to its text; `tiers` says the tier where there is no id to say it."""
     mark = f"[{note.label}] " if ids else f"[{note.letter}] " if tiers else "- "
     origin = "" if note.is_fact else note.origin
-    return mark + ("earlier: " if note.earlier else "") + (f"{origin}: " if origin else "")
+    return (
+        mark + note.mark + ("earlier: " if note.earlier else "") + (f"{origin}: " if origin else "")
+    )
 
 
 def line_tail(note: Note) -> str:

@@ -21,7 +21,8 @@ from langmemory.languages.temporal.words import begins_then
 from langmemory.procedures import is_procedure, record
 from langmemory.resources import citation, is_chunk
 from langmemory.timestamps import moment
-from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult
+from langmemory.trust import MARKED, capped, least, trust_of
+from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult, Trust
 
 Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]
 
@@ -63,6 +64,8 @@ class Note:
     relevance: float | None = None
     """How well it matched the query, 0..1, before its score was calibrated; None where nothing was asked."""
     importance: float = 0.5
+    trust: Trust = "person"
+    """Where it comes from; a line tells of `langmemory.trust.MARKED`."""
     is_fact: bool = False
     """Whether reflection derived it: a statement by itself, whoever said what it was made from."""
     validity: str = ""
@@ -86,6 +89,12 @@ class Note:
     def label(self) -> str:
         """How lines and answers refer to it: ``R:1a2b3c4d``."""
         return f"{self.letter}:{self.id}"
+
+    @property
+    def mark(self) -> str:
+        """From which source it is, where that is trusted less and nothing else in its line tells it."""
+        mark = MARKED.get(self.trust, "")
+        return "" if self.source or self.origin.casefold().startswith(mark) else f"({mark}) "
 
     @property
     def origin(self) -> str:
@@ -144,12 +153,13 @@ def _of_memory(memory: Memory, score: float | None) -> Note:
         namespace=memory.namespace,
         key=memory.key,
         text=memory.text,
-        priority=shown_priority(memory.priority, memory.importance, memory.kind),
+        priority=shown_priority(memory.priority, memory.importance, memory.kind, memory.trust),
         kind=memory.kind,
         speaker=memory.speaker,
         at=memory.valid_at,
         score=score,
         importance=memory.importance,
+        trust=memory.trust,
         is_fact=is_fact(memory.value),
         validity=validity(memory.value, memory.valid_at, memory.invalid_at),
         earlier=memory.status == "superseded" or _over(memory.invalid_at),
@@ -170,25 +180,29 @@ def _of_value(
         return value.get(name) if found is None else found
 
     priority, kind, speaker = facet("priority"), facet("kind"), facet("speaker")
+    trust = least([trust_of(value), facets.get("trust") or "person"])
     score, importance = _number(facets.get("score")), _number(facet("importance"))
     text, known, parts = facets.get("text"), facets.get("validity"), facets.get("parts")
     source, outcomes = facets.get("source"), facets.get("record")
     at, invalid_at = moment(facet("valid_at") or facet("at")), moment(facet("invalid_at"))
     importance = 0.5 if importance is None else importance
     own: Priority = priority if priority in get_args(Priority) else "reference"
+    if facets.get("priority") is None:
+        own = capped(trust, own)
     known_kind: Kind = kind if kind in get_args(Kind) else "semantic"
     return Note(
         id=note_id(namespace, key),
         namespace=namespace,
         key=key,
         text=text if isinstance(text, str) else text_of(value),
-        priority=shown_priority(own, importance, known_kind),
+        priority=shown_priority(own, importance, known_kind, trust),
         kind=known_kind,
         speaker=speaker if isinstance(speaker, str) else None,
         at=at,
         score=score,
         relevance=_number(parts.get("relevance")) if isinstance(parts, Mapping) else None,
         importance=importance,
+        trust=trust,
         is_fact=bool(facets.get("is_fact")) or is_fact(value),
         validity=known if isinstance(known, str) else validity(value, at, invalid_at),
         earlier=bool(facets.get("earlier"))

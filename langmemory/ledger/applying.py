@@ -36,6 +36,7 @@ from langmemory.changes import (
 )
 from langmemory.errors import ChangeError, StalePlanError, TurnsReadError
 from langmemory.formation.contradiction.grouping import meant_together
+from langmemory.formation.planning.consequences import mandate_question
 from langmemory.formation.wording import wording
 from langmemory.languages import detect_language
 from langmemory.languages.spelling import name_key
@@ -62,7 +63,8 @@ from langmemory.ledger.reviews import find as find_review
 from langmemory.ledger.tables.facets import AT_FIRST
 from langmemory.ledger.values import from_us, to_us
 from langmemory.links import is_anchor, memory_of
-from langmemory.types import Applied, HistoryAction, Namespace, Review, Run
+from langmemory.trust import capped, least, may_become
+from langmemory.types import Applied, HistoryAction, Namespace, Review, Run, RunKind, Trust
 
 
 class Unchanged(Exception):
@@ -648,6 +650,8 @@ def add(run: ChangeRun, change: AddMemory) -> None:
         raise Unchanged("what it was derived from was deleted")
     entities = [run.entity(key) for key in change.mentions]
     facets = {**write.facets, **columns_of(change.facets)}
+    facets["trust"] = least([facets.get("trust", "person"), *_trusts(run, sources)])
+    _check_rise(run, facets, facets["trust"])
     if facets.get("status") in ENDED:
         facets["expired_at"] = run.now_us
     write.facets = {name: found for name, found in facets.items() if found is not None}
@@ -661,7 +665,12 @@ def add(run: ChangeRun, change: AddMemory) -> None:
 def update(run: ChangeRun, change: UpdateMemory) -> None:
     item, write = run.item(change.key), run.write
     facets = {**(write.facets if write else {}), **columns_of(change.facets)}
-    new = evidence.add(run.connection, item, run.items(change.evidence), run.id)
+    sources = run.items(change.evidence)
+    if change.facets.trust is None:
+        said = facets.get("trust", "person")
+        facets["trust"] = least([said, *_trusts(run, [item, *sources])])
+    _check_rise(run, facets, facets["trust"], item)
+    new = evidence.add(run.connection, item, sources, run.id)
     entities = [run.entity(key) for key in change.mentions]
     new += graph_writing.mention(run.connection, item, entities, run.id)
     lost = evidence.withdraw(run.connection, item, run.items(change.withdrawn))
@@ -670,6 +679,33 @@ def update(run: ChangeRun, change: UpdateMemory) -> None:
         change.key, item, change, action, facets, write=write, touched=bool(new), withdrawn=lost
     ):
         raise Unchanged("is so already")
+
+
+def _trusts(run: ChangeRun, of: Iterable[int]) -> list[Trust]:
+    """Return how far memories are trusted."""
+    return [column(run.connection, one, "trust") for one in of]
+
+
+BY_ITSELF: Final[frozenset[RunKind]] = frozenset({"reflection", "maintenance"})
+"""Runs in which nobody decides."""
+
+
+def _check_rise(
+    run: ChangeRun, facets: Mapping[str, Any], trust: Trust, item: int | None = None
+) -> None:
+    """Refuse a priority that what comes from such a source gets from a person alone, who is asked about a
+    mandate.
+
+    Raises:
+        Unchanged: It is one, and no person decides in this run.
+    """
+    priority = facets.get("priority")
+    if run.change_set.kind not in BY_ITSELF or priority is None or may_become(trust, priority):
+        return
+    if item is not None and priority == "mandate":
+        [memory] = items.memories(run.connection, np.array([item]))
+        open_review(run, mandate_question(memory))
+    raise Unchanged(f"rests on {trust} sources, so only a person makes it a {priority}")
 
 
 def supersede(run: ChangeRun, change: Supersede) -> None:
@@ -730,7 +766,9 @@ def merge(run: ChangeRun, change: Merge) -> None:
         new += evidence.add(run.connection, item, sources, run.id)
         entities = graph_writing.entities_of_item(run.connection, other)
         new += graph_writing.mention(run.connection, item, entities, run.id)
-    done = [run.revise(change.key, item, change, "merge", touched=bool(new))]
+    trust = least(_trusts(run, [item, *(other for _, other in others)]))
+    columns = {"trust": trust, "priority": capped(trust, column(run.connection, item, "priority"))}
+    done = [run.revise(change.key, item, change, "merge", columns, touched=bool(new))]
     archived = {"status": "archived", "superseded_by": change.key}
     done += [run.revise(key, other, change, "merge", archived) for key, other in others]
     if not any(done):

@@ -54,6 +54,7 @@ from langmemory.recall.contentless import doing
 from langmemory.recall.sparse_encoders import CheckedEncoder, merge_vectors
 from langmemory.resources import is_chunk, searched_text
 from langmemory.timestamps import moment
+from langmemory.trust import TELLS_TRUST, capped, trust_of
 from langmemory.types import Memory, Namespace, SearchMode
 from langmemory.values import check_keys, from_json, readable_text, to_json
 
@@ -176,7 +177,9 @@ class Indexing:
         made = self.draft(
             namespace, key, value, body_of=lambda text: turn_body(speaker, at, text), new=new
         )
-        made.facets = {"kind": "episodic", "speaker": speaker, "valid_at": to_us(at)}
+        made.facets = {
+            "kind": "episodic", "speaker": speaker, "valid_at": to_us(at), "trust": trust_of(value)
+        }  # fmt: skip
         return made
 
     def redraft(
@@ -409,7 +412,7 @@ _OWN_FACETS: Final = {column.name: _allows(column) for column in ITEM.parts("fac
 """Facets that a value may name itself."""
 _OWN_TIMES: Final = ("valid_at", "invalid_at")
 """Times that a value may name itself: since when and until when it is true."""
-_OWN: Final = frozenset((*_OWN_FACETS, *_OWN_TIMES))
+_TELLING: Final = frozenset((*_OWN_FACETS, *_OWN_TIMES, *TELLS_TRUST))
 
 
 VAULT: Final = "vault"
@@ -420,12 +423,13 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facets that a value names itself: ``{"text": …, "priority": "mandate"}`` is a mandate.
 
     Only entries with a facet's name and a facet's value count; LangMem's ``kind``, the name of a
-    schema, is none of ours and changes nothing.
+    schema, is none of ours and changes nothing. What comes from no person has the priority that it may have
+    by itself.
 
     Raises:
         InvalidValueError: ``valid_at`` or ``invalid_at`` is no time.
     """
-    if _OWN.isdisjoint(value):  # as nearly always
+    if _TELLING.isdisjoint(value):  # as nearly always
         return {}
     if value.get("kind") == VAULT:
         raise VaultError(
@@ -437,6 +441,10 @@ def facets_of(value: Mapping[str, Any]) -> dict[str, Any]:
         for name, allows in _OWN_FACETS.items()
         if name in value and allows(value[name])
     }
+    if (trust := trust_of(value)) != "person":
+        own["trust"] = trust
+        if "priority" in own:
+            own["priority"] = capped(trust, own["priority"])
     return own | {name: _time(name, value[name]) for name in _OWN_TIMES if name in value}
 
 

@@ -36,6 +36,7 @@ from langmemory.ledger.tables.facets import AT_FIRST, FACETS, FLAGS, SHOWN, TIME
 from langmemory.ledger.values import LeafValue, by_clock, from_us
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.ports.sparse import Pairs
+from langmemory.trust import least
 from langmemory.types import Memory, Namespace
 from langmemory.values import from_json, readable_text
 
@@ -254,6 +255,8 @@ class Batch:
             if old.is_said_anew(write, reworded=reworded):
                 write.facets = {**write.facets, "status": "active"}
             write.facets = {**old.followed(write, self.now_us), **write.facets}
+            if "trust" in write.facets:
+                write.facets["trust"] = least([old.was["trust"], write.facets["trust"]])
         updated = self.now_us if write.updated_us is None else write.updated_us
         ttl = write.ttl_minutes
         expires = None if ttl is None else self.now_us + round(ttl * 60_000_000)

@@ -20,6 +20,7 @@ from langmemory.ledger.namespaces import below, to_path
 from langmemory.ledger.tables.facets import SQL_TYPES
 from langmemory.ledger.tables.schema import ITEM
 from langmemory.ledger.values import to_us
+from langmemory.trust import at_least
 from langmemory.types import Kind, Namespace, Scope
 from langmemory.values import from_json
 
@@ -247,6 +248,8 @@ def compile_scope(
         conditions.append(Condition("i.priority <> 'archive'"))
     if scope.priority is not None and now:
         conditions.append(Condition("i.priority = ?", (scope.priority,)))
+    if scope.trust is not None and now:
+        conditions.append(_one_of("i.trust", at_least(scope.trust)))
     if scope.viewer is not None:
         conditions.append(_visible(scope.viewer))
     if scope.known_at is not None:
@@ -376,6 +379,8 @@ def _believed_at(scope: Scope, known_at_us: int, as_then: bool) -> list[Conditio
         ]
     if scope.kinds is not None:
         parts.append(_one_of("{0}.kind", scope.kinds))
+    if scope.trust is not None:
+        parts.append(_one_of("{0}.trust", at_least(scope.trust)))
     if scope.viewer is not None:
         parts.append(visible_to(scope.viewer, "{0}"))
     if scope.since is not None or scope.until is not None:

@@ -30,6 +30,7 @@ from langmemory.recall_options import RecallOptions
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.steps import Steps, awaiting, blocking, call, thread_call
 from langmemory.stores.face import AwareStore, bound
+from langmemory.trust import at_least
 from langmemory.types import (
     Kind,
     Memory,
@@ -385,6 +386,7 @@ def memory_of(item: Item) -> Memory:
         updated_at=item.updated_at,
         kind=note.kind,
         priority=note.priority,
+        trust=note.trust,
         importance=note.importance,
         speaker=note.speaker,
         thread_id=thread_id if isinstance(thread_id, str) else None,
@@ -432,12 +434,13 @@ def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
 
 def _admits(request: RecallRequest, memory: Memory) -> bool:
     options, at = request.options, memory.valid_at or memory.created_at
-    since, until = options.get("since"), options.get("until")
+    since, until, trust = options.get("since"), options.get("until"), options.get("trust")
     return (
         memory.kind in request.kinds
         and memory.key not in request.exclude
         and (options.get("include_demoted", True) or memory.priority != "archive")
         and shown_to(memory.value, request.viewer)
+        and (trust is None or memory.trust in at_least(trust))
         and (since is None or at >= since)
         and (until is None or at < until)
     )

@@ -518,6 +518,7 @@ def entry_of(
         "priority": memory.priority,
         "importance": memory.importance,
         "valid_at": None if memory.valid_at is None else memory.valid_at.isoformat(),
+        "trust": memory.trust,
         "is_fact": note.is_fact,
         "validity": note.validity,
         "source": note.source,

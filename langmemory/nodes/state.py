@@ -10,7 +10,7 @@ from typing_extensions import TypedDict  # typing's has no JSON schema before Py
 
 from langmemory.context.citations import Usage, tally
 from langmemory.procedures import Outcome
-from langmemory.types import Kind, Priority
+from langmemory.types import Kind, Priority, Trust
 
 USAGE_LIMIT = 200
 """Most memories that are counted per thread; those shown longest ago are dropped."""
@@ -26,6 +26,8 @@ class RecalledMemory(TypedDict):
     importance: float
     valid_at: str | None
     """ISO 8601."""
+    trust: NotRequired[Trust]
+    """Where it comes from."""
     is_fact: bool
     """Whether reflection derived it."""
     validity: str

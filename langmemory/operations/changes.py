@@ -20,7 +20,6 @@ from langmemory.changes import (
     DecideReview,
     Facets,
     LinkEntities,
-    OpenReview,
     Option,
     ReadAgain,
     RemoveMemory,
@@ -33,7 +32,7 @@ from langmemory.declaring.fields import Id, Key, Reason
 from langmemory.errors import ChangedMeanwhileError, ChangeError, OwnershipError
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.planning.catch_up import catch_up
-from langmemory.formation.planning.consequences import consequences, question_id
+from langmemory.formation.planning.consequences import consequences, mandate_question
 from langmemory.formation.planning.reinstate import changes_of_decision, drop_unfounded
 from langmemory.ledger import (
     applying,
@@ -72,8 +71,6 @@ from langmemory.types import Applied, HistoryEntry, Memory, Namespace, Review, R
 logger = logging.getLogger("langmemory.store")
 
 
-MANDATE: Final = "mandate"
-"""`Review.about` of the question whether a memory is to stand in every prompt."""
 PARTING: Final = (UnlinkEntities, LinkEntities)
 """Changes that may take a link back."""
 
@@ -232,19 +229,7 @@ class ViewerChanges:
             reason: Why, for the record.
         """
 
-        def question(memory: Memory) -> Change:
-            return OpenReview(
-                id=question_id(MANDATE, memory.namespace, key, memory.text),
-                about=MANDATE,
-                question=f"Should every prompt say: {memory.text}",
-                memories=(key,),
-                options={
-                    "always": (UpdateMemory(key=key, facets=Facets(priority="mandate")),),
-                    "leave": (),
-                },
-            )
-
-        return self._correct("propose", namespace, key, reason, question)
+        return self._correct("propose", namespace, key, reason, mandate_question)
 
     apropose_mandate = twin(propose_mandate)
 

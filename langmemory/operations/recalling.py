@@ -226,6 +226,7 @@ class _Recalling:
             kinds=check_kinds(options.get("kinds")),
             statuses=statuses,
             demoted=options.get("include_demoted", True),
+            trust=options.get("trust"),
             viewer=self.viewer,
             as_of=options.get("as_of"),
             known_at=options.get("known_at"),

@@ -10,7 +10,7 @@ from uuid import uuid4
 from pydantic import BaseModel, create_model
 
 from langmemory.declaring import Operation, Room, find_operation
-from langmemory.operations.changes import MANDATE
+from langmemory.formation.planning.consequences import MANDATE
 from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key

@@ -15,7 +15,7 @@ from langmemory.formation.relations import vocabulary
 from langmemory.languages import split_words
 from langmemory.languages.tables import read
 from langmemory.ports.facts import Claim, Knowledge, KnownFact, digest
-from langmemory.types import Namespace
+from langmemory.types import Memory, Namespace
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -246,6 +246,24 @@ def dependants(
                     memories=(name, key),
                     options={"still_true": (), "over": (Invalidate(key=name, invalid_at=until),)},
                 )
+
+
+MANDATE: Final = "mandate"
+"""`Review.about` of the question whether a memory is to stand in every prompt."""
+
+
+def mandate_question(memory: Memory) -> OpenReview:
+    """Return the question whether a memory is to stand in every prompt."""
+    return OpenReview(
+        id=question_id(MANDATE, memory.namespace, memory.key, memory.text),
+        about=MANDATE,
+        question=f"Should every prompt say: {memory.text}",
+        memories=(memory.key,),
+        options={
+            "always": (UpdateMemory(key=memory.key, facets=Facets(priority="mandate")),),
+            "leave": (),
+        },
+    )
 
 
 def question_id(about: str, namespace: Namespace, *parts: str) -> str:

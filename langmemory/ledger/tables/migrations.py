@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from langmemory.errors import SchemaVersionError
-from langmemory.ledger.tables.ddl import Dialect, allow
+from langmemory.ledger.tables.ddl import Dialect, add_column, allow
+from langmemory.ledger.tables.table import text
 
 INITIAL: Final = 20
 """The version of the tables of 0.1.0."""
@@ -14,6 +15,25 @@ INITIAL: Final = 20
 Step = Callable[[Dialect], Sequence[str]]
 """Makes the statements that lead from one version to the next. A step declares the columns and tables that it
 adds by itself (`ddl.add_column`, `ddl.create`), because the list of tables goes on changing."""
+
+
+def _trust(dialect: Dialect) -> Sequence[str]:
+    """Add where each memory comes from; what rests on others is trusted as little as the least of them."""
+    sources = ("person", "agent", "import", "document", "tool")
+    column = text("trust", default="person", one_of=sources)
+    rank = " ".join(f"WHEN '{one}' THEN {place}" for place, one in enumerate(sources))
+    role = "lower(value ->> '$.role')"
+    return (
+        add_column("item", column, dialect),
+        f"UPDATE item SET trust = CASE WHEN {role} IN ('tool', 'function') THEN 'tool' "
+        f"WHEN kind = 'resource' THEN 'document' WHEN {role} IN ('assistant', 'ai') "
+        "OR value ->> '$.editor' IN ('assistant', 'summarizer') THEN 'agent' ELSE 'person' END;",
+        "WITH RECURSIVE low (item, trust) AS (SELECT id, trust FROM item WHERE trust <> 'person' UNION "
+        "SELECT e.item, low.trust FROM low JOIN evidence e ON e.source = low.item) "
+        "UPDATE item SET trust = (SELECT l.trust FROM low l WHERE l.item = item.id "
+        f"ORDER BY CASE l.trust {rank} END DESC LIMIT 1) WHERE id IN (SELECT l.item FROM low l);",
+    )
+
 
 STEPS: tuple[Step, ...] = (
     lambda dialect: allow(
@@ -25,6 +45,7 @@ STEPS: tuple[Step, ...] = (
         ),
         dialect,
     ),
+    _trust,
 )  # fmt: skip
 """The first leads from `INITIAL` to the version after it."""
 

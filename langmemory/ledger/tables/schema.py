@@ -42,6 +42,7 @@ from langmemory.types import (
     Privacy,
     Status,
     TokenScope,
+    Trust,
 )
 
 T = TypeVar("T")
@@ -120,6 +121,7 @@ ITEM = Table(
         integer("position", "0-based place in the thread", null=True, part="place"),
         integer("access_count", default=0, part="upkeep"),
         time("accessed_at", null=True, part="upkeep"),
+        text("trust", "see trust.py", default="person", one_of=get_args(Trust), part="facet"),
     ),
     unique=("namespace", "key"),
     indexes=(

@@ -45,6 +45,7 @@ from langmemory.ledger.transfer import records
 from langmemory.ledger.values import from_us, to_us
 from langmemory.ports.candidates import Floats
 from langmemory.ports.sparse import PAIR
+from langmemory.trust import trust_of
 from langmemory.types import HistoryAction, Namespace
 from langmemory.values import from_json, to_json
 
@@ -315,6 +316,7 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Write:
     try:
         _check_place(row)
         facets: dict[str, Any] = {name: row[name] for name in _EXPORTED if name in row}
+        facets.setdefault("trust", trust_of(row["value"]))
         facets |= {name: row.get(name) for name in ("speaker", "owner", "superseded_by")}
         times = {name: to_us(datetime.fromisoformat(row[name])) for name in TIMES if name in row}
         columns = {

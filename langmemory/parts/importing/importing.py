@@ -99,5 +99,6 @@ def _turn(message: ImportedMessage) -> dict[str, Any]:
         "id": message.id,
         "name": message.name,
         "at": message.at,
+        "trust": "import",
     }
     return {name: value for name, value in fields.items() if value is not None}

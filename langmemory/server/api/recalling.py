@@ -13,6 +13,7 @@ from langmemory.recall_options import DEFAULTS, BlockOptions, RecallOptions
 from langmemory.server.access import Access
 from langmemory.server.api.requests import not_found, with_options
 from langmemory.server.routes import Routes
+from langmemory.trust import at_least
 from langmemory.types import Kind, Memory, Namespace, Privacy, Recall, RecallResult
 from langmemory.wire import Deferred
 
@@ -124,7 +125,7 @@ DEEP: Final = 200
 """Results that are looked at for the place of the memory."""
 
 Stage = Literal[
-    "returned", "namespace", "exclude", "kinds", "status", "time", "filter", "candidates",
+    "returned", "namespace", "exclude", "kinds", "trust", "status", "time", "filter", "candidates",
     "derivation", "contentless", "dedupe", "min_score", "budget", "granularity", "limit",
 ]  # fmt: skip
 
@@ -216,6 +217,11 @@ def _out_of_scope(
         return "exclude", "The question excludes it by name."
     if (kinds := asked.get("kinds")) is not None and memory.kind not in kinds:
         return "kinds", f"It is {memory.kind}, and only {', '.join(kinds)} was asked for."
+    if (trust := asked.get("trust")) is not None and memory.trust not in at_least(trust):
+        return (
+            "trust",
+            f"It comes from the source {memory.trust}, which is trusted less than {trust}.",
+        )
     if asked.get("known_at") is None:
         held = {"active"} | ({"superseded"} if asked.get("as_of") else set())
         held |= {"archived"} if asked.get("include_archive") else set()

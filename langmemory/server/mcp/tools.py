@@ -64,7 +64,7 @@ from langmemory.server.priorities import give
 from langmemory.server.problems import Problem
 from langmemory.server.projects import reached, reached_projects
 from langmemory.stores import MemoryStore
-from langmemory.types import Kind, Memory, Namespace, Priority, Recall, TokenScope
+from langmemory.types import Kind, Memory, Namespace, Priority, Recall, TokenScope, Trust
 from langmemory.wire import SchemaOfFields, plain
 
 PIECE = 20
@@ -244,6 +244,8 @@ class RecallArguments(Arguments):
     """Only what was true in the world at this time."""
     kinds: Annotated[list[Kind] | None, BeforeValidator(_several)] = None
     """Only these, such as episodic (what was said) or semantic (facts); all without it."""
+    trust: Trust | None = None
+    """Only what comes from this source or one that is trusted more: person, agent, import, document, tool."""
     project: ProjectName | None = None
     """Also the documents of this project; without it, those of the projects at hand."""
     min_score: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] = "auto"
@@ -331,7 +333,7 @@ async def remember(turn: Turn, given: RememberArguments) -> Reply:
         done = await access.store.aremember(
             place,
             [
-                {"role": "user", "content": text, "name": speaker, "id": id}
+                {"role": "user", "content": text, "name": speaker, "id": id, "trust": "agent"}
                 for id, text in messages.items()
             ],
             thread_id=thread,
