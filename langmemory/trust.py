@@ -1,7 +1,7 @@
 """How far a memory is trusted: by where it came from, and by the least trusted of what it rests on.
 
-The column ``trust`` of a memory holds it. This module alone tells what a value says of it, which of two sources
-is trusted less, and what a memory of a source may become by itself.
+The column ``trust`` of a memory holds it. This module alone tells what a value says of it, which of two
+sources is trusted less, and what a memory of a source may become by itself.
 """
 
 from __future__ import annotations

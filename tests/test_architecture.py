@@ -32,7 +32,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"types", "languages", "redaction", "values", "arguments", "addresses", "resources"})
     | {"wire", "hooks"},
     frozenset({"config", "changes", "namespaces", "links", "recall_options", "swarm", "declaring"})
-    | {"answers"},
+    | {"answers", "trust"},
     frozenset({"ports", "embeddings", "chat_models", "procedures", "schemas", "subgraph", "vault"}),
     frozenset({"recall", "formation", "lifecycle", "context"}),
     frozenset({"messages", "projections", "documents", "core_files"}),

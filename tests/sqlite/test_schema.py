@@ -66,10 +66,14 @@ def test_a_file_of_an_earlier_version_opens(tmp_path: Path, name: str) -> None:
         MemoryStore(path, vault_key=VaultKey(bytes(32))) as store,
         Engine(tmp_path / "new.db").read() as fresh,
     ):
-        rows = [json.dumps(row, sort_keys=True) for row in store.admin.export()][1:]
-        assert sorted(rows) == sorted(
+        exported = list(store.admin.export())[1:]
+        trusts = {row["key"]: row.pop("trust") for row in exported if row["type"] == "item"}
+        assert sorted(json.dumps(row, sort_keys=True) for row in exported) == sorted(
             json.dumps(json.loads(row), sort_keys=True) for row in told[1:]
         )
+        memories = store.admin.memories((), past=True, limit=1_000)
+        assert {one.trust for one in memories if one.kind == "resource"} <= {"document"}
+        assert trusts == {**trusts, **{one.key: one.trust for one in memories}}
         assert store.admin.check() == []
         with store._core.engine.read() as snapshot:
             assert declared(snapshot.connection) == declared(fresh.connection)
