@@ -18,7 +18,7 @@ MARKED: Final[Mapping[Trust, str]] = {"import": "imported", "document": "documen
 _OF_ROLE: Final[Mapping[str, Trust]] = {
     "assistant": "agent", "ai": "agent", "tool": "tool", "function": "tool",
 }  # fmt: skip
-TELLS_TRUST: Final = ("trust", "role", "kind", "editor")
+TELLS_TRUST: Final = ("trust", "role", "kind", "editor", "source")
 """What of a value tells where it comes from."""
 _EDITORS: Final = frozenset({"assistant", "summarizer"})
 """Models that write a core block."""
@@ -48,7 +48,7 @@ def trust_of(value: Mapping[str, Any]) -> Trust:
         found.append(_OF_ROLE.get(role.casefold(), "person"))
     if value.get("kind") == "resource":
         found.append("document")
-    if value.get("editor") in _EDITORS:
+    if value.get("editor") in _EDITORS or value.get("source") == "agent":
         found.append("agent")
     return least(found)
 

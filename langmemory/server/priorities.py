@@ -12,6 +12,7 @@ from langgraph.store.base import PutOp
 
 from langmemory.changes import Facets
 from langmemory.server.access import Access
+from langmemory.trust import least, trust_of
 from langmemory.types import Namespace, Priority
 
 LOWERED: Priority = "guardrail"
@@ -55,8 +56,13 @@ async def give(access: Access, namespace: Namespace, key: str, priority: Priorit
     return not given
 
 
-def said_by(agent: str | None, put: PutOp) -> PutOp:
-    """Return a put of what an agent knows: where its value does not tell who says so, the agent does."""
-    if agent is None or put.value is None or "speaker" in put.value:
+def said_by(access: Access, put: PutOp) -> PutOp:
+    """Return a put of what an agent knows: where its value does not tell who says so, the agent does. Without
+    scope admin it is trusted no more than an agent is."""
+    agent, value = access.grant.agent, put.value
+    if agent is None or value is None:
         return put
-    return put._replace(value={**put.value, "speaker": agent})
+    said = {"speaker": agent, **value}
+    if not access.grant.may_give("mandate"):
+        said["trust"] = least(["agent", trust_of(value)])
+    return put._replace(value=said)

@@ -10,16 +10,19 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
+from langchain_core.messages import ToolMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
+from langgraph.prebuilt import InjectedState
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from langmemory.context.disclosure import as_much, line_head, note_line
 from langmemory.context.notes import Note
 from langmemory.context.tokens import count_text
+from langmemory.context.turns import is_human
 from langmemory.declaring.fields import without_nulls
 from langmemory.errors import (
     EntityNameError,
@@ -28,10 +31,16 @@ from langmemory.errors import (
     MessageNotFoundError,
     OwnershipError,
 )
+from langmemory.formation.procedures.runs import is_copied
 from langmemory.recall.excerpt import Excerpts
 from langmemory.steps import Steps, awaiting, blocking, thread_call
+from langmemory.trust import MARKED, least
+from langmemory.types import Trust
 
 R = TypeVar("R")
+
+State = Annotated[Any, InjectedState]
+"""The graph's state; None when the tool is called outside a graph."""
 
 ARGUMENTS_FAULT = (
     EntityNameError, InvalidFilterError, InvalidValueError, MessageNotFoundError, OwnershipError,
@@ -91,6 +100,7 @@ def memory_tool(
     for the model, or one of `ARGUMENTS_FAULT`.
     """
     steps = _telling(work)
+    _OWN.add(name)
     return _MemoryTool.from_function(
         _with_types(blocking(steps), work),
         _with_types(awaiting(steps), work),
@@ -102,6 +112,34 @@ def memory_tool(
         handle_tool_error=True,
         handle_validation_error=_explain,
     )
+
+
+_OWN: Final[set[str]] = set()
+"""Names of the tools of memory: what they answer is memory, of which each line tells where it comes from."""
+
+
+def trust_of_words(text: str, state: Any) -> Trust:
+    """Return where the words that a model writes come from: itself, or the least trusted output of a tool or
+    recalled memory that it copies, where the person did not say them.
+
+    Args:
+        text: What the model writes.
+        state: Of the graph, with its ``messages``; None outside a graph.
+    """
+    messages = convert_to_messages(state.get("messages") or ()) if isinstance(state, dict) else []
+    outputs: dict[Trust, list[str]] = {"tool": []}
+    for one in messages:
+        if isinstance(one, ToolMessage) and one.name not in _OWN:
+            outputs["tool"].append(str(one.text))
+        for trust, mark in MARKED.items() if isinstance(one, ToolMessage) else ():
+            lines = str(one.text).splitlines() if one.name in _OWN else []
+            outputs.setdefault(trust, []).extend(line for line in lines if f"({mark}) " in line)
+    for entry in state.get("recalled") or () if messages else ():
+        if entry.get("trust") in MARKED:
+            outputs.setdefault(entry["trust"], []).append(entry["text"])
+    said = [str(one.text) for one in messages if is_human(one)]
+    copied = [trust for trust, texts in outputs.items() if is_copied(text, texts, said)]
+    return least(["agent", *copied])
 
 
 def refuse(message: str) -> ToolException:

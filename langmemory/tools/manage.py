@@ -15,14 +15,15 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter, WithJsonSchema, cr
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
-from langmemory.context.notes import notes_of
+from langmemory.context.notes import notes_of, text_of
 from langmemory.nodes.access import GROWTH, StoreAccess, changes_of, delete_steps
 from langmemory.nodes.lookup import find, is_short_id
 from langmemory.nodes.namespaces import NamespaceTemplate, fill, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.schemas import as_pydantic
 from langmemory.steps import Steps, call, thread_call
-from langmemory.tools.answering import lines, memory_tool, refuse
+from langmemory.tools.answering import State, lines, memory_tool, refuse, trust_of_words
+from langmemory.trust import MARKED
 from langmemory.types import Namespace, Priority
 
 Action = Literal["create", "update", "delete"]
@@ -100,6 +101,7 @@ def create_manage_memory_tool(
         action: Action = default,
         id: uuid.UUID | str | None = None,
         priority: Priority | None = None,
+        state: State = None,
     ) -> Steps[str]:
         if action not in permitted:
             raise refuse(f"Invalid action {action}. Must be one of {permitted}.")
@@ -121,6 +123,9 @@ def create_manage_memory_tool(
         value: dict[str, Any] = {"content": plain}
         if speaker := fill(agent, scope):
             value["speaker"] = speaker
+        trust = trust_of_words(text_of(plain), state)
+        if speaker or trust in MARKED:  # LangMem's values have no more than the content
+            value["trust"] = trust
         if priority is not None:
             value["priority"] = "guardrail" if priority == "mandate" else priority
         yield call(target, "put", where, key, value)

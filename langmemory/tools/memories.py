@@ -10,11 +10,9 @@ guessed: the answer names both by longer ones.
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
-from langgraph.prebuilt import InjectedState
 from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field
 
@@ -30,11 +28,8 @@ from langmemory.nodes.lookup import evidence_of, find, read_memory, said_around
 from langmemory.nodes.namespaces import NamespaceTemplate, viewer_of
 from langmemory.nodes.node import run_of
 from langmemory.steps import Steps
-from langmemory.tools.answering import lines, memory_tool, refuse
+from langmemory.tools.answering import State, lines, memory_tool, refuse
 from langmemory.types import Recall
-
-State = Annotated[Any, InjectedState]
-"""The graph's state; None when the tool is called outside a graph."""
 
 _ID = Field(description="As shown, such as R:1a2b3c4d.")
 

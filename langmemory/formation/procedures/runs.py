@@ -116,6 +116,17 @@ def calls_of(messages: Iterable[BaseMessage]) -> list[Call]:
     ]
 
 
+def is_copied(text: str, outputs: Iterable[str], said: Iterable[str]) -> bool:
+    """Return whether a text has words in a row that stand in the output of a tool, and the person did not
+    say."""
+    if len(text.strip()) < SHORTEST_COPY:
+        return False
+    theirs = _Read.of(" ".join(said))
+    return text not in theirs.text and any(
+        _shares(text, _Read.of(output), theirs) for output in outputs
+    )
+
+
 def _has_failed(result: ToolMessage | None) -> bool | None:
     return None if result is None else result.status == "error"
 

@@ -290,7 +290,7 @@ async def add_semantic(access: Access, *, body: NewMemory) -> Memory:
     """Add a memory."""
     key = body.key or derived_key(access.sender, access.idempotency_key, uuid4().hex)
     place = access.place(body.namespace, exact=True)
-    put = said_by(access.grant.agent, body.put(place, key, "semantic"))
+    put = said_by(access, body.put(place, key, "semantic"))
     return await _written(access, put, create=True)
 
 
@@ -300,7 +300,7 @@ async def put_semantic(
 ) -> Memory:
     """Write a memory, new or not. The history keeps what it was."""
     place = access.place(query.namespace, exact=True)
-    put = said_by(access.grant.agent, body.put(place, path.key, "semantic"))
+    put = said_by(access, body.put(place, path.key, "semantic"))
     return await _written(access, put, create=False)
 
 
