@@ -36,8 +36,8 @@ from langmemory.ledger.tables.facets import AT_FIRST, FACETS, FLAGS, SHOWN, TIME
 from langmemory.ledger.values import LeafValue, by_clock, from_us
 from langmemory.ports.candidates import Floats, Ids
 from langmemory.ports.sparse import Pairs
-from langmemory.trust import least
-from langmemory.types import Memory, Namespace
+from langmemory.trust import capped, least
+from langmemory.types import Memory, Namespace, Priority, Trust
 from langmemory.values import from_json, readable_text
 
 IndexFields = Literal[False] | list[str] | None
@@ -131,6 +131,15 @@ class Known(NamedTuple):
         """Return columns that follow from the status a write gives, where it does not set them itself."""
         status = write.facets.get("status", self.was["status"])
         return {} if status == self.was["status"] else following(status, self.was, now_us)
+
+    def priority_after(self, write: Write, trust: Trust) -> Priority:
+        """Return the priority after a write by a source that may be trusted little. What a person gave stays,
+        as long as the words do."""
+        before, value = from_json(self.value), from_json(write.value)
+        priority: Priority = value.get("priority", self.was["priority"])
+        if priority == self.was["priority"] and readable_text(before) == readable_text(value):
+            return priority
+        return capped(trust, write.facets.get("priority", self.was["priority"]))
 
     def replaced(self, write: Write) -> dict[str, Any]:
         """Return the columns that a write sets otherwise, as they were, for the history."""
@@ -255,8 +264,10 @@ class Batch:
             if old.is_said_anew(write, reworded=reworded):
                 write.facets = {**write.facets, "status": "active"}
             write.facets = {**old.followed(write, self.now_us), **write.facets}
-            if "trust" in write.facets:
-                write.facets["trust"] = least([old.was["trust"], write.facets["trust"]])
+            trust = write.facets.get("trust", "person")
+            if trust != "person" and write.created_us is None:  # an import tells what was
+                write.facets["trust"] = least([old.was["trust"], trust])
+                write.facets["priority"] = old.priority_after(write, trust)
         updated = self.now_us if write.updated_us is None else write.updated_us
         ttl = write.ttl_minutes
         expires = None if ttl is None else self.now_us + round(ttl * 60_000_000)

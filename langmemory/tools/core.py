@@ -134,8 +134,8 @@ def _asked(store: BaseStore, namespace: Namespace, content: str, trust: Trust) -
     if (changes := changes_of(store)) is not None:
         changes.propose_mandate(namespace, key, reason=f"a model took it from: {trust}")
     return (
-        f"The block is unchanged: this stands in the output of a tool or in a {MARKED[trust]} memory, and the "
-        "person did not say it. It is kept as a memory, and a person decides whether every prompt has it."
+        f"The block is unchanged: this stands in the output of a tool or in a {MARKED[trust]} memory, and "
+        "the person did not say it. It is kept as a memory, and a person decides whether every prompt has it."
     )
 
 
