@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from langchain_core.messages import ToolMessage, convert_to_messages
+from langchain_core.messages import HumanMessage, ToolMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool, ToolException
 from langchain_core.tools.base import ArgsSchema
@@ -20,6 +20,7 @@ from langgraph.prebuilt import InjectedState
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from langmemory.context.disclosure import as_much, line_head, note_line
+from langmemory.context.marking import is_injected
 from langmemory.context.notes import Note
 from langmemory.context.tokens import count_text
 from langmemory.context.turns import is_human
@@ -31,7 +32,9 @@ from langmemory.errors import (
     MessageNotFoundError,
     OwnershipError,
 )
+from langmemory.formation.extraction.requests import plainly
 from langmemory.formation.procedures.runs import is_copied
+from langmemory.languages import split_words
 from langmemory.recall.excerpt import Excerpts
 from langmemory.steps import Steps, awaiting, blocking, thread_call
 from langmemory.trust import MARKED, least
@@ -114,22 +117,29 @@ def memory_tool(
     )
 
 
+SHORTEST_PASTE: Final = 3
+"""Words from which a text can be recognised as copied from what a person pasted or quoted: a name or a word
+behind a colon ("I like: tea, books") is read as theirs."""
 _OWN: Final[set[str]] = set()
 """Names of the tools of memory: what they answer is memory, of which each line tells where it comes from."""
 
 
 def trust_of_words(text: str, state: Any) -> Trust:
-    """Return where the words that a model writes come from: itself, or the least trusted output of a tool or
-    recalled memory that it copies, where the person did not say them.
+    """Return where the words that a model writes come from: itself, or the least trusted of what it copies
+    and the person did not say (outputs of tools, an inbox, recalled memories, what was pasted).
 
     Args:
         text: What the model writes.
         state: Of the graph, with its ``messages``; None outside a graph.
     """
     messages = convert_to_messages(state.get("messages") or ()) if isinstance(state, dict) else []
-    outputs: dict[Trust, list[str]] = {"tool": []}
+    typed = [str(one.text) for one in messages if is_human(one)]
+    said = [sentence for text in typed for sentence in plainly(text)]
+    long = len(split_words(text)) >= SHORTEST_PASTE
+    outputs: dict[Trust, list[str]] = {"tool": [], "document": typed if long else []}
     for one in messages:
-        if isinstance(one, ToolMessage) and one.name not in _OWN:
+        arrives = isinstance(one, HumanMessage) and is_injected(one)
+        if arrives or (isinstance(one, ToolMessage) and one.name not in _OWN):
             outputs["tool"].append(str(one.text))
         for trust, mark in MARKED.items() if isinstance(one, ToolMessage) else ():
             lines = str(one.text).splitlines() if one.name in _OWN else []
@@ -137,7 +147,6 @@ def trust_of_words(text: str, state: Any) -> Trust:
     for entry in state.get("recalled") or () if messages else ():
         if entry.get("trust") in MARKED:
             outputs.setdefault(entry["trust"], []).append(entry["text"])
-    said = [str(one.text) for one in messages if is_human(one)]
     copied = [trust for trust, texts in outputs.items() if is_copied(text, texts, said)]
     return least(["agent", *copied])
 
