@@ -43,8 +43,8 @@ def fill(store: MemoryStore) -> None:
 
 
 def test_a_memory_is_trusted_as_its_source_is(store: MemoryStore) -> None:
-    """By role, kind or what it says itself; one that rests on others by the least of them. A recall may ask for
-    what is trusted more, also of what was known then, and an export keeps it."""
+    """By role, kind or what it says itself; one that rests on others by the least of them. A recall may ask
+    for what is trusted more, also of what was known then, and an export keeps it."""
     fill(store)
     found = trusts(store)
     assert found["Herons nest in May."] == "person"
@@ -129,8 +129,8 @@ def spoiled(results: Iterable[tuple[str, attacks.Result]]) -> list[str]:
     ],
 )  # fmt: skip
 def test_no_attack_is_promoted(door: attacks.Door, language: str) -> None:
-    """Nothing of an attack stands in a mandate, in core memory or in a fact about the person, and the block tells
-    where what it shows is from."""
+    """Nothing of an attack stands in a mandate, in core memory or in a fact about the person, and the block
+    tells where what it shows is from."""
     results = list(attacks.attacked(door, language))
     assert all(one.stored for _, one in results)
     assert spoiled(results) == []
