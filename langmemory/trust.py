@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args
 
+from langmemory.citing import FOLLOWED
 from langmemory.types import Priority, Trust
 
 SOURCES: Final[tuple[Trust, ...]] = get_args(Trust)
@@ -24,7 +25,7 @@ _EDITORS: Final = frozenset({"assistant", "summarizer"})
 """Models that write a core block."""
 MAY_BECOME: Final[Mapping[Priority, frozenset[Trust]]] = {
     "mandate": frozenset({"person"}),
-    "guardrail": frozenset({"person", "agent"}),
+    "guardrail": frozenset(FOLLOWED),
 }
 """Sources of what may get a priority that a prompt follows, without a person who decides on it."""
 
