@@ -43,7 +43,7 @@ def shown_priority(
     priority: P, importance: float, kind: str, trust: str
 ) -> P | Literal["guardrail"]:
     """Return how a memory is shown: what is vital is followed where it applies. How somebody wants something
-    done (procedural) is followed for that person alone, however vital. Of other sources than `FOLLOWED` nothing
-    is followed."""
+    done (procedural) is followed for that person alone, however vital. Other sources than
+    `FOLLOWED` are background."""
     vital = importance >= VITAL and kind != "procedural" and trust in FOLLOWED
     return "guardrail" if priority == "reference" and vital else priority
