@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -241,18 +240,50 @@ def test_a_call_that_broke_off_has_the_arguments_that_were_finished() -> None:
     assert (cut["args"], whole["args"]) == ({"query": "tea", "limit": 4}, {"query": "tea"})
 
 
-@pytest.mark.parametrize("endless", [False, True])
-def test_a_chat_makes_the_calls_that_a_small_model_writes(tmp_path: Path, endless: bool) -> None:
-    """What it calls gets an answer, also a tool that is not there; it ends, and no call is remembered."""
-    search = '{"name": "search_memory", "arguments": {"query": "tea"}}'
-    script = (
-        [search] * 20 if endless else [search, '{"name": "no_tool", "arguments": {}}', "Green tea."]
-    )
-    with MemoryStore(tmp_path / "m.db") as store:
-        chat = build_chat_graph(ScriptedModel(script=script), tools=["search_memory"], store=store)
+def written_call(query: str, tool: str = "search_memory") -> str:
+    return f'{{"name": "{tool}", "arguments": {{"query": "{query}"}}}}'
+
+
+CHATS = {
+    "calls, also a tool that is not there": (
+        [written_call("tea"), written_call("a", "none")],
+        2,
+        False,
+    ),
+    "a call again": ([written_call("tea")] * 2, 1, True),
+    "calls without end": ([written_call(str(n)) for n in range(5)], 4, True),
+    "nothing": ([""], 0, True),
+}
+
+
+@pytest.mark.parametrize(("script", "results", "asked_without"), CHATS.values(), ids=CHATS)
+def test_a_chat_makes_the_calls_that_a_small_model_writes(
+    script: list[str], results: int, asked_without: bool
+) -> None:
+    """What it calls gets an answer. Where a call leads nowhere, the model is asked without tools, and shown
+    their results as text; so each turn ends with an answer, and no call is remembered."""
+    model = ScriptedModel(script=[*script, "Green tea."])
+    with MemoryStore(":memory:") as store:
+        store.put(("memories", "lena"), "k", {"content": "Lena likes green tea."})
+        chat = build_chat_graph(model, tools=["search_memory"], store=store)
         config: Any = {"configurable": {"user_id": "lena", "thread_id": "t"}}
         messages = chat.invoke({"messages": [("user", "Which tea do I like?")]}, config)["messages"]
-        results = [one for one in messages if isinstance(one, ToolMessage)]
-        assert len(results) == (4 if endless else 2)
+        assert messages[-1].text == "Green tea."
+        assert sum(isinstance(one, ToolMessage) for one in messages) == results
+        last = model.prompts[-1]
+        assert any(isinstance(one, ToolMessage) for one in last) == (not asked_without)
+        assert ("Found for this:\n| " in last[-1].text) == (asked_without and results > 0)
         said = {item.value["content"] for item in store.search(("memories", "lena"))}
-        assert said == {"Which tea do I like?"} | (set() if endless else {"Green tea."})
+        assert said == {"Lena likes green tea.", "Which tea do I like?", "Green tea."}
+
+
+def test_a_model_that_only_writes_calls_is_not_remembered() -> None:
+    """Asked without tools as well."""
+    model = ScriptedModel(otherwise=written_call("tea"))
+    with MemoryStore(":memory:") as store:
+        chat = build_chat_graph(model, tools=["search_memory"], store=store)
+        config: Any = {"configurable": {"user_id": "lena", "thread_id": "t"}}
+        chat.invoke({"messages": [("user", "Which tea do I like?")]}, config)
+        assert len(model.prompts) == 3
+        said = {item.value["content"] for item in store.search(("memories", "lena"))}
+        assert said == {"Which tea do I like?"}

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 import tomllib
 from collections import Counter
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from rich.console import Console
@@ -34,6 +35,7 @@ from rich.table import Table
 
 from benchmarks.real_model.judging import Conversation, Label, conversations
 from langmemory import MemoryStore, build_chat_graph, build_reflection_graph
+from langmemory.answers import calls_in_text
 from langmemory.chat_models import bounded, named_chat_model
 from langmemory.config import ModelsConfig
 from langmemory.formation.contradiction.comparable import ComparableFact
@@ -52,9 +54,22 @@ from langmemory.types import Namespace
 
 SAID_AT: Final = datetime(2026, 5, 30, 18, 0, tzinfo=UTC)
 ALL: Final[Namespace] = ("memories", "talks")
-TASKS: Final = ("rules", "model", "both", "judge", "summary", "reading", "night", "chat")
+TASKS: Final = (
+    "rules",
+    "model",
+    "both",
+    "judge",
+    "summary",
+    "reading",
+    "night",
+    "chat",
+    "plain-chat",
+)
 READER_TOKENS: Final = 300
 """Of an answer to a question: small models go on for ever."""
+CHAT_TOOLS: Final = ("search_memory", "manage_memory", "core_memory_append")
+_ID: Final = re.compile(r"\b[MRG]:[0-9a-f]{4,}|\b[0-9a-f]{8}-[0-9a-f]{4}-")
+"""Of a memory: short, or a UUID."""
 THROWN_AWAY: Final = ("supersedes", "duplicate")
 """Verdicts after which something is no longer recalled."""
 
@@ -275,11 +290,12 @@ def night(talks: Sequence[Conversation], subject: Subject) -> dict[str, Any]:
             "cost": {**asdict(cost), "seconds": round(time.monotonic() - begun, 1)}}  # fmt: skip
 
 
-def chat(texts: Sequence[str], subject: Subject) -> dict[str, Any]:
-    """Chat in one thread with memory tools."""
+def chat(
+    cases: Sequence[dict[str, str]], subject: Subject, tools: Sequence[str] = CHAT_TOOLS
+) -> dict[str, Any]:
+    """Chat in one thread, with memory tools or without."""
     counts, listing = Counter[str](), []
     with MemoryStore(":memory:") as store, subject.counting() as cost:
-        tools = ["search_memory", "manage_memory", "core_memory_append"]
         graph = build_chat_graph(
             bounded(subject.model, READER_TOKENS),
             tools=tools,
@@ -287,24 +303,55 @@ def chat(texts: Sequence[str], subject: Subject) -> dict[str, Any]:
             checkpointer=InMemorySaver(),
         )
         config: Any = {"configurable": {"thread_id": "chat", "user_id": "lena"}}
-        for text in texts:
+        for case in cases:
+            before = cost.calls
             try:
-                messages = graph.invoke({"messages": [HumanMessage(text)]}, config)["messages"]
+                messages = graph.invoke({"messages": [HumanMessage(case["say"])]}, config)[
+                    "messages"
+                ]
             except GraphRecursionError:
                 counts["endless"] += 1
-                listing.append({"said": text, "answer": None})
+                listing.append({**case, "said": None})
                 continue
             last = max(n for n, one in enumerate(messages) if isinstance(one, HumanMessage))
-            answers = messages[last + 1 :]
-            counts["tool calls"] += sum(len(getattr(one, "tool_calls", ())) for one in answers)
-            counts["tool errors"] += sum(getattr(one, "status", "") == "error" for one in answers)
-            counts["empty answers"] += not answers[-1].text.strip()
-            counts["answers in JSON"] += answers[-1].text.lstrip().startswith(("{", "["))
-            listing.append({"said": text, "answer": answers[-1].text})
+            new = messages[last + 1 :]
+            text = new[-1].text
+            calls = [call for one in new for call in getattr(one, "tool_calls", ())]
+            results = [one for one in new if isinstance(one, ToolMessage)]
+            counts["tool calls"] += len(calls)
+            counts["tool errors"] += sum(one.status == "error" for one in results)
+            counts["empty answers"] += not text.strip()
+            counts["answers in JSON"] += text.lstrip().startswith(("{", "["))
+            counts["answers with an id"] += bool(_ID.search(text))
+            counts["asked without tools"] += (
+                cost.calls - before - 1 - sum(isinstance(one, AIMessage) for one in new[:-1])
+            )
+            if "answer" in case:
+                label = Label.of(f" = {case['answer']}")
+                counts["answered right"] += label.is_in(text, "en")
+                counts["questions"] += 1
+            called = [
+                {"call": one["name"], "with": one["args"], "result": result.text}
+                for one, result in zip(calls, results, strict=False)
+            ]
+            listing.append({**case, "said": text, "calls": called})
         for one in store.admin.memories(past=True, limit=500):
-            if one.kind != "episodic":
+            is_turn = one.kind == "episodic"
+            counts["remembered without words or as a call"] += is_turn and (
+                not one.text.strip() or bool(calls_in_text(one.text))
+            )
+            if not is_turn:
                 counts[f"stored {one.kind}"] += 1
-                listing.append({"kind": one.kind, "status": one.status, "text": one.text})
+                place = "/".join(one.namespace)
+                listing.append(
+                    {
+                        "kind": one.kind,
+                        "status": one.status,
+                        "in": place,
+                        "key": one.key,
+                        "text": one.text,
+                    }
+                )
     return {"counts": counts, "listing": listing, "cost": asdict(cost)}
 
 
@@ -342,6 +389,7 @@ def main() -> None:
         "reading": partial(reading, talks, cases["questions"], subject),
         "night": partial(night, talks, subject),
         "chat": partial(chat, cases["chat"], subject),
+        "plain-chat": partial(chat, cases["chat"], subject, ()),
     }  # fmt: skip
     report: dict[str, Any] = {}
     for name in arguments.tasks.split(","):

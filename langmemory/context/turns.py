@@ -9,7 +9,8 @@ stale part of a window: they are trimmed, then cleared, while the calls stay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from textwrap import indent
+from typing import Any, Literal
 
 from langchain_core.messages import (
     AIMessage,
@@ -153,6 +154,33 @@ def with_missing_results(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
             ]
         complete.append(message)
     return complete + missing
+
+
+def without_calls(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """Return a conversation without its tool calls, for a model that has no tools: one that sees calls writes
+    more of them. What the tools answered in the last turn stands below what the person said."""
+    asked = max(turn_starts(messages), default=-1)
+    answers = [
+        indent(one.text, "| ")
+        for one in messages[asked + 1 :]
+        if isinstance(one, ToolMessage) and one.status != "error" and one.content != NO_RESULT
+    ]
+    found = "\n".join(("\n\nFound for this:", *dict.fromkeys(answers))) if answers else ""
+    plain: list[AnyMessage] = []
+    for at, one in enumerate(messages):
+        if tool_call_ids(one):
+            plain += [AIMessage(one.text)] if one.text.strip() else []
+        elif at == asked and found:
+            content: Any = one.content
+            content = (
+                f"{content}{found}"
+                if isinstance(content, str)
+                else [*content, {"type": "text", "text": found}]
+            )
+            plain.append(one.model_copy(update={"content": content}))
+        elif not isinstance(one, ToolMessage):
+            plain.append(one)
+    return plain
 
 
 def trimmed(text: str, chars: int) -> str:

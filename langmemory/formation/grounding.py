@@ -16,7 +16,7 @@ from langmemory.formation.confidences import own_words_of
 from langmemory.formation.orders import gives_orders
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.wording import Wording, capitalised_words, singular, wording
-from langmemory.languages import LANGUAGES, detect_language, is_unspaced, primary
+from langmemory.languages import LANGUAGES, detect_language, is_unspaced, primary, split_words
 from langmemory.languages.spelling import normalised_text
 
 MAX_CHARACTERS: Final = 400
@@ -157,6 +157,29 @@ def in_first_person(text: str, language: str) -> bool:
             word = found[0]
             written_so = len(word) == 1 or not word[0].isupper() or not found.start()
             if written_so and not (len(word) > 1 and word.isupper()):
+                return True
+    return False
+
+
+def tells_of_speaker(text: str, said: Iterable[str]) -> bool:
+    """Whether half the telling words of a text stand in one sentence by which somebody speaks of themselves,
+    and to nobody.
+
+    Args:
+        text: As the model wrote it.
+        said: What persons said.
+    """
+    for message in said:
+        language = language_of(message)
+        telling = telling_words(text, language)
+        for sentence in _SENTENCES.split(message):
+            lacks = missing_words(telling, telling_words(sentence, language))
+            if (
+                telling
+                and len(lacks) <= (1 - SUPPORTED) * len(telling)
+                and in_first_person(sentence, language)
+                and LANGUAGES.everywhere.second_person.isdisjoint(split_words(sentence))
+            ):
                 return True
     return False
 

@@ -110,6 +110,8 @@ class Language:
     ask: "how do i"."""
     first_person: frozenset[str] = frozenset()
     """Words that refer to the person who speaks: "my"."""
+    second_person: frozenset[str] = frozenset()
+    """Words that refer to whoever is spoken to: "your"."""
     speaker_alone: frozenset[str] = frozenset()
     """Those of them that mean nobody beside the speaker, as "my wife" and "we" do: "i"."""
     references: frozenset[str] = frozenset()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from langchain_core.language_models import LanguageModelLike
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -55,9 +55,12 @@ BLOCKS_LIMIT = 1000
 NEARLY_FULL = 0.9
 """Share of the limit from which a block is to be shortened."""
 
+ABOUT_ASSISTANT: Final = "persona"
+"""The block that has no place for what somebody says of themselves."""
+
 BLOCKS: Mapping[str, str] = MappingProxyType(
     {
-        "persona": "Who the assistant is: its name, tone and manner.",
+        ABOUT_ASSISTANT: "Who the assistant is: its name, tone and manner.",
         "human": "Lasting facts about the person: name, family, work, preferences.",
         "task": "What is being worked on over several conversations, and where it stands.",
     }

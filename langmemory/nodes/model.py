@@ -11,13 +11,13 @@ from langchain_core.messages import (
     AIMessage,
     AnyMessage,
     BaseMessage,
-    HumanMessage,
     SystemMessage,
+    ToolCall,
 )
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 
-from langmemory.answers import calls_in_text
+from langmemory.answers import answer_text, calls_in_text
 from langmemory.arguments import one_of
 from langmemory.chat_models import bounded, check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
@@ -27,30 +27,34 @@ from langmemory.context.turns import (
     Placement,
     block_message,
     fit_tool_outputs,
+    is_human,
     turn_starts,
     with_block,
     with_missing_results,
+    without_calls,
 )
 from langmemory.nodes.state import value_of
 from langmemory.nodes.strip_citations import StripCitations
 from langmemory.pluralize import count_noun
 
-DEFAULT_PROMPT = """\
-You are a helpful assistant with a long-term memory. What you remember about the person you talk \
-to, if anything, stands below. Use it when it helps, and never claim to remember more than that."""
-
-
+DEFAULT_PROMPT = (
+    "You are a helpful assistant. Notes about the person you talk to may stand below. "
+    "Use them when they help."
+)
+"""Small models that were told more answered by repeating the question."""
 MOST_CALLS_IN_TEXT: Final = 4
-"""Rounds of tool calls in a turn after which a text that looks like a call is an answer."""
+"""Rounds of tool calls in a turn after which a call that is written as an answer is not made."""
 
 
 class ModelNode(Runnable[Any, dict[str, Any]]):
     """Ask the model: system prompt, core memory, memory block, summary, conversation.
 
-    A tool call that a small model writes as its answer is made. One without a result, after a failure or
-    because the person continued, gets a result that says so. If the conversation exceeds its share of the
-    budget, old tool outputs are trimmed and then cleared. If a prompt would use the reserve, it loses its
-    oldest turns; the report says so, and recall still finds them.
+    A tool call that a small model writes as its answer is made. Where it writes the same one again, or goes
+    on after `MOST_CALLS_IN_TEXT` rounds, or says nothing at all, it is asked once more, without tools and
+    with their results as text. A call without a result, after a failure or because the person continued,
+    gets a result that says so. If the conversation exceeds its share of the budget, old tool outputs are
+    trimmed and then cleared. If a prompt would use the reserve, it loses its oldest turns; the report says
+    so, and recall still finds them.
 
     Args:
         model: any LangChain chat model.
@@ -89,12 +93,13 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         budget = ContextBudget() if budget is None else budget
         reserve = budget.window_tokens - budget.hard_limit_tokens
         model = bounded(model, reserve, temperature=None) if reserve else model
-        bound = model.bind_tools(list(tools)) if tools else model
-        self.has_tools = bool(tools)
         keep = one_of("citations", citations, Citations) == "keep"
-        self.model: Runnable[LanguageModelInput, BaseMessage] = (
-            bound if keep else StripCitations(bound)
-        )
+
+        def answering(model: Runnable[LanguageModelInput, Any]) -> Runnable[Any, BaseMessage]:
+            return model if keep else StripCitations(model)
+
+        self.model = answering(model.bind_tools(list(tools)) if tools else model)
+        self.without_tools = answering(model) if tools else None
         self.prompt = prompt
         self.placement = one_of("placement", placement, Placement)
         self.budget = budget
@@ -108,6 +113,8 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
     ) -> dict[str, Any]:
         prompt, report = self._prepare(input)
         answer = self._with_calls(self.model.invoke(prompt, config), prompt)
+        if answer is None and self.without_tools:
+            answer = self.without_tools.invoke(without_calls(prompt), config)
         return {self.messages_key: [answer], "budget": report}
 
     async def ainvoke(
@@ -115,17 +122,27 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
     ) -> dict[str, Any]:
         prompt, report = self._prepare(input)
         answer = self._with_calls(await self.model.ainvoke(prompt, config), prompt)
+        if answer is None and self.without_tools:
+            answer = await self.without_tools.ainvoke(without_calls(prompt), config)
         return {self.messages_key: [answer], "budget": report}
 
-    def _with_calls(self, answer: BaseMessage, prompt: Sequence[AnyMessage]) -> BaseMessage:
-        """Return the answer; where its text is a call of a tool, that call is made. A model that goes on so
-        is stopped after `MOST_CALLS_IN_TEXT`."""
-        if not self.has_tools or not isinstance(answer, AIMessage) or answer.tool_calls:
+    def _with_calls(self, answer: BaseMessage, prompt: Sequence[AnyMessage]) -> BaseMessage | None:
+        """Return the answer; where its text is a call of a tool, that call is made. None: the call will not
+        be made, or the model has said nothing in this turn."""
+        if not self.without_tools or not isinstance(answer, AIMessage) or answer.tool_calls:
             return answer
-        since = takewhile(lambda one: not isinstance(one, HumanMessage), reversed(prompt))
-        made = sum(isinstance(one, AIMessage) and bool(one.tool_calls) for one in since)
-        calls = calls_in_text(answer.text) if made < MOST_CALLS_IN_TEXT else []
-        return answer.model_copy(update={"content": "", "tool_calls": calls}) if calls else answer
+        earlier = [
+            one
+            for one in takewhile(lambda one: not is_human(one), reversed(prompt))
+            if isinstance(one, AIMessage)
+        ]
+        calls = calls_in_text(answer.text)
+        if not calls:
+            return answer if any(map(answer_text, (answer, *earlier))) else None
+        made = [_what(one.tool_calls) for one in earlier if one.tool_calls]
+        if len(made) >= MOST_CALLS_IN_TEXT or _what(calls) in made:
+            return None
+        return answer.model_copy(update={"content": "", "tool_calls": calls})
 
     def _prepare(self, state: Any) -> tuple[list[AnyMessage], BudgetReport]:
         core = "\n\n".join(filter(None, (self.prompt, value_of(state, "core_memory"))))
@@ -156,6 +173,11 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         return fit_tool_outputs(
             messages, max_tokens=self.budget.conversation_tokens, token_counter=self.token_counter
         )
+
+
+def _what(calls: Sequence[ToolCall]) -> list[tuple[str, Any]]:
+    """Return the tools that are called, and with what."""
+    return [(one["name"], one["args"]) for one in calls]
 
 
 def _one_system_message(system: SystemMessage, messages: list[AnyMessage]) -> list[AnyMessage]:

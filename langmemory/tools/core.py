@@ -13,9 +13,12 @@ from langgraph.store.base import BaseStore
 from pydantic import BaseModel, Field, create_model
 
 from langmemory.context.marking import one_line, quoted_lines
+from langmemory.context.turns import is_human
 from langmemory.errors import ConfigError, OwnershipError
+from langmemory.formation.grounding import tells_of_speaker
 from langmemory.nodes.access import changes_of
 from langmemory.nodes.core_memory import (
+    ABOUT_ASSISTANT,
     BLOCKS,
     CoreBlock,
     CoreMemory,
@@ -24,6 +27,7 @@ from langmemory.nodes.core_memory import (
 )
 from langmemory.nodes.namespaces import NamespaceTemplate
 from langmemory.nodes.node import run_of
+from langmemory.nodes.state import value_of
 from langmemory.procedures import Procedure, as_steps, same_steps
 from langmemory.tools.answering import State, memory_tool, refuse, trust_of_words
 from langmemory.trust import MARKED
@@ -59,7 +63,14 @@ def create_core_memory_tools(
         change: Callable[[CoreMemory], CoreBlock],
         content: str,
         state: Any,
+        label: str,
     ) -> str:
+        if label == ABOUT_ASSISTANT and tells_of_speaker(content, _said(state)):
+            others = " or ".join(repr(one) for one in labels if one != ABOUT_ASSISTANT)
+            raise refuse(
+                f"This tells of the person, and block {label!r} of the assistant. Nothing was written."
+                + (f" Write it to block {others}." if others else "")
+            )
         target, scope = run_of(config, store, name, viewer)
         if (trust := trust_of_words(content, state)) in MARKED:
             return _asked(target, template.resolve(scope), content, trust)
@@ -78,7 +89,7 @@ def create_core_memory_tools(
         def append(core: CoreMemory) -> CoreBlock:
             return core.append(block, content)
 
-        return edit(config, "core_memory_append", append, content, state)
+        return edit(config, "core_memory_append", append, content, state, block)
 
     def core_memory_replace(
         config: RunnableConfig,
@@ -90,7 +101,7 @@ def create_core_memory_tools(
         def replace(core: CoreMemory) -> CoreBlock:
             return core.replace(block, old_content, new_content)
 
-        return edit(config, "core_memory_replace", replace, new_content, state)
+        return edit(config, "core_memory_replace", replace, new_content, state, block)
 
     def core_memory_rethink(
         config: RunnableConfig, block: str, new_content: str, state: State = None
@@ -98,7 +109,7 @@ def create_core_memory_tools(
         def rethink(core: CoreMemory) -> CoreBlock:
             return core.rethink(block, new_content)
 
-        return edit(config, "core_memory_rethink", rethink, new_content, state)
+        return edit(config, "core_memory_rethink", rethink, new_content, state, block)
 
     def tool(call: Callable[..., str], description: str, **arguments: Any) -> StructuredTool:
         fields: dict[str, Any] = {"block": (Literal[tuple(labels)], ...), **arguments}
@@ -137,6 +148,11 @@ def _asked(store: BaseStore, namespace: Namespace, content: str, trust: Trust) -
         f"The block is unchanged: this stands in the output of a tool or in a {MARKED[trust]} memory, and "
         "the person did not say it. It is kept as a memory, and a person decides whether every prompt has it."
     )
+
+
+def _said(state: Any) -> list[str]:
+    """Return what persons said in a graph's conversation."""
+    return [one.text for one in value_of(state, "messages", []) if is_human(one)]
 
 
 def _standing(block: CoreBlock) -> str:

@@ -234,16 +234,22 @@ def create_search_memory_tool(
         source, scope = run_of(config, store, name, viewer)
         where, asked = template.resolve(scope), limit + offset
         in_force, who = StoreAccess(source).in_force, viewer_of(viewer, scope)
+        head = ""
         while True:
             with _filter_explained(filter):
                 found = yield call(source, "search", where, query=query, limit=asked, filter=filter)
             shown: list[SearchItem] = yield thread_call(in_force, found, who)
-            if len(shown) >= limit + offset or len(found) < asked:
+            if short and filter and not found:  # small models invent fields
+                head, filter = f"Nothing has {json.dumps(filter, ensure_ascii=False)}.", None
+            elif len(shown) >= limit + offset or len(found) < asked:
                 break
-            asked *= GROWTH
+            else:
+                asked *= GROWTH
         shown = shown[offset : offset + limit]
         if short:
-            text = lines(notes_of(shown), query, LINE_TOKENS) or "Nothing was found."
+            found_lines = lines(notes_of(shown), query, LINE_TOKENS)
+            head = f"{head} Without this filter:\n" if head and found_lines else head
+            text = f"{head}{found_lines}" or "Nothing was found."
         else:
             items = [item.dict() for item in shown]
             text = json.dumps(items, ensure_ascii=False, separators=(",", ":"))

@@ -20,6 +20,7 @@ from langgraph.store.memory import InMemoryStore
 
 from langmemory.changes import AddMemory, Change, ChangeSet, Facets, Supersede
 from langmemory.context import note_id
+from langmemory.graphs import build_chat_graph
 from langmemory.nodes import MemoryState
 from langmemory.nodes.access import Conversation, StoreAccess
 from langmemory.nodes.core_memory import CoreMemory
@@ -31,10 +32,10 @@ from langmemory.tools import (
     create_memory_tools,
     create_search_memory_tool,
 )
-from langmemory.tools.memories import State
+from langmemory.tools.answering import State
 from langmemory.types import Namespace
 from tests.citing import twins
-from tests.scripted import tool_call
+from tests.scripted import ScriptedModel, tool_call
 from tests.stores_in_use import STORES, StoreName, open_store
 
 ANNA = ("memories", "anna")
@@ -85,7 +86,7 @@ def test_a_filter_that_does_not_fit_the_values_is_explained(
         store.put(ANNA, "fact", {"content": "A fact."})
         for filter in ({"a": {"$nope": 1}}, {"a": {"$gt": "z"}}):
             told = answer(store, "search_memory", query="x", filter=filter)
-            assert told.text == "Nothing was found." or (
+            assert "Without this filter:\n[R:" in told.text or (
                 "filter is" in told.text and told.status == "error"
             )
 
@@ -498,3 +499,28 @@ def test_a_turn_too_far_back_has_no_timeline(
     refused = answer(memory, "memory_timeline", id="t1/t1-0")
     assert refused.status == "error"
     assert "conversation_search" in refused.text
+
+
+PERSONA = [
+    ("Hi, I moved from Porto to Lisbon last week.", "moved from Porto to Lisbon", False),
+    ("I'm allergic to cashews.", "Lena has an allergy to cashews", False),
+    ("Ich arbeite als Tierärztin in Kiel.", "Tierärztin in Kiel", False),
+    ("I want you to be brief with me.", "Brief.", True),
+    ("From now on your name is Max.", "My name is Max.", True),
+    ("What could I cook tonight?", "Friendly, fond of puns.", True),
+]
+
+
+@pytest.mark.parametrize(("said", "line", "stands"), PERSONA)
+def test_nothing_of_a_person_stands_in_the_persona(said: str, line: str, stands: bool) -> None:
+    """What somebody says of themselves, to nobody, is refused there, and the model told where it belongs."""
+    model = ScriptedModel(script=[tool_call("core_memory_append", block="persona", content=line)])
+    with MemoryStore(":memory:") as store:
+        graph = build_chat_graph(model, tools=["core_memory_append"], store=store)
+        config: Any = {"configurable": {"user_id": "lena", "thread_id": "t"}}
+        graph.invoke({"messages": [("user", said)]}, config)
+        [result] = [one for one in model.prompts[-1] if isinstance(one, ToolMessage)]
+        assert (result.status, "'human'" in result.text) == (
+            ("success", False) if stands else ("error", True)
+        )
+        assert (store.get(("memories", "lena", "core"), "persona") is not None) == stands

@@ -9,8 +9,8 @@ USER = "{user_id|local}"  # a run that names no user_id is the person at this ma
 NAMESPACE = ("memories", USER)
 
 PROMPT = """\
-You are a helpful assistant with a long-term memory. What you remember about the person you talk \
-to, if anything, stands below. Use it when it helps, and never claim to remember more than that."""
+You are a helpful assistant. Notes about the person you talk to may stand below. \
+Use them when they help."""
 
 graph = build_chat_graph(
     chat_model(load_config().models),
