@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from typer.testing import CliRunner
+
 from langmemory import MemoryStore
+from langmemory.cli.app import app
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction.grounded import Talk
+from langmemory.formation.extraction.grounded import REPEATS, Talk
 from langmemory.graphs.reflection import build_reflection_graph
 from tests.scripted import ScriptedModel
 from tests.seeds import seeds
@@ -410,6 +413,13 @@ def test_wrong_answers_are_left_out() -> None:
     assert len(taken) <= len(every) // 100, taken
 
 
+def test_a_note_that_says_a_sentence_again_is_left_out() -> None:
+    """Small models go on so until their answer is cut off."""
+    said = Talk(EVERYDAY)
+    assert not isinstance(said.ground("Mira lives in Graz."), str)
+    assert said.ground("Mira lives in Graz. " * 20) == REPEATS
+
+
 def notes(*texts: str, evidence: list[str] | None = None, **more: Any) -> str:
     """A model's answer, as sure of everything as it can be."""
     facts = [
@@ -595,19 +605,29 @@ def test_a_secret_stays_one_whatever_turn_a_model_names(
         assert sum("read_by" in one for one in mine) >= 5
 
 
-def test_a_model_that_always_fails_leaves_the_rules(tmp_path: Any) -> None:
-    """Everything is read by rules, stays as it was said, and each run says that the model failed."""
-    with MemoryStore(tmp_path / "memory.db") as store:
+@pytest.mark.parametrize("fillers", [0, pytest.param(99, marks=pytest.mark.thorough)])
+def test_a_model_that_always_fails_leaves_the_rules(tmp_path: Any, fillers: int) -> None:
+    """Of ten turns, and of a thousand: everything is read by rules, stays as it was said, and each run and
+    `doctor` say that the model failed."""
+    path = tmp_path / "memory.db"
+    with MemoryStore(path) as store:
         for number in range(10):
-            said = [
-                {"role": "user", "name": "Lena", "content": f"I have a cat called Tofu{number}."}
+            texts = [
+                f"I have a cat called Tofu{number}.",
+                *(f"We talked about the weather for {one} minutes." for one in range(fillers)),
             ]
+            said = [{"role": "user", "name": "Lena", "content": text} for text in texts]
             store.remember(("memories",), said, thread_id=f"t{number}")
         graph = build_reflection_graph(store, model=ScriptedModel(otherwise="Tofu Tofu Tofu"))
         done = graph.invoke({"namespace": ["memories"]})
         assert statuses(store) == {
             f"Lena has a cat called Tofu{number}.": "active" for number in range(10)
         }
-        assert done["failures"] == ["extraction failed"] * 10
+        assert {*done["failures"]} == {"extraction failed"}
+        assert len(done["failures"]) >= 10
         assert store.admin.unread_threads() == []
         assert store.changes.reviews(("memories",)) == []
+        kept = store.admin.memories(("memories",), limit=2_000)
+        assert sum(one.kind == "episodic" for one in kept) == 10 * (1 + fillers)
+    report = CliRunner().invoke(app, ["doctor", "--db", str(path)]).output
+    assert "could use no answer of the model" in " ".join(report.split())

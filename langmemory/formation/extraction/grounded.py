@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from typing import Final, Literal
 
+from langmemory.answers import without_repetitions
 from langmemory.formation.batch import Batch, Turn, kept_close
 from langmemory.formation.confidences import without_request
 from langmemory.formation.entities.roles import person_words
@@ -58,6 +59,7 @@ from langmemory.languages import (
     split_words,
     word_forms,
 )
+from langmemory.languages.spelling import normalised_text
 from langmemory.ports.facts import Claim, CoreSuggestion, Extraction, Fact, SessionSummary, When
 from langmemory.types import NO_LONGER
 
@@ -70,6 +72,7 @@ PLAINLY: Final = 0.4
 UNSAID: Final = "no person said so"
 FIRST_PERSON: Final = "in the first person"
 QUOTED_HEAD: Final = "a head of the quotation"
+REPEATS: Final = "says a sentence again"
 OF_ASSISTANT: Final = "repeats the assistant"
 OF_OTHERS: Final = "said of somebody else"
 OPPOSITE: Final = "the opposite was said"
@@ -172,6 +175,8 @@ class Talk:
             return QUOTED_HEAD
         if (reason := harmful(text, said)) is not None:
             return reason
+        if normalised_text(without_repetitions(text, short=0)) != normalised_text(text):
+            return REPEATS
         several = [one for one in sentences(text).values() if one.strip()]
         if len(several) > 1:
             return self._all_of(several)
