@@ -46,7 +46,7 @@ from langmemory.formation.judging import ModelJudge
 from langmemory.graphs import build_maintenance_graph
 from langmemory.languages.spelling import normalised_text
 from langmemory.nodes import RecallNode
-from langmemory.nodes.summarize import summarize_messages
+from langmemory.nodes.summarize import GROUNDED_INITIAL_SUMMARY_PROMPT, summarize_messages
 from langmemory.parts.evals.answering import Cost
 from langmemory.ports.facts import Fact
 from langmemory.recall.models import chat_model_expander, chat_model_reranker, rerank
@@ -220,6 +220,7 @@ def summaries(talks: Sequence[Conversation], subject: Subject) -> dict[str, Any]
             result = summarize_messages(
                 messages, running_summary=None, model=subject.model, max_tokens=400,
                 max_tokens_before_summary=1, max_summary_tokens=128, grounded=True,
+                initial_summary_prompt=GROUNDED_INITIAL_SUMMARY_PROMPT,
             )  # fmt: skip
             text = result.running_summary.summary if result.running_summary else ""
             verdict = summary_verdict(talk, text) if text else "kept whole"

@@ -58,6 +58,31 @@ DEFAULT_FINAL_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
 )
 """Variables: ``system_message`` (list of none or one), ``summary``, ``messages``."""
 
+GROUNDED_INITIAL_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
+    [
+        ("placeholder", "{messages}"),
+        (
+            "user",
+            "Summarize the conversation above in its language, in the third person, with names. Say only "
+            "what was said:",
+        ),
+    ]
+)
+"""As the default, for summaries of which only what was said is kept, see `SummarizationNode`."""
+
+GROUNDED_EXISTING_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
+    [
+        ("placeholder", "{messages}"),
+        (
+            "user",
+            "This is a summary of the conversation so far: {existing_summary}\n\n"
+            "Extend it by what the new messages above say, in their language, in the third person, with "
+            "names. Say only what was said:",
+        ),
+    ]
+)
+"""Likewise."""
+
 RECALL_FINAL_SUMMARY_PROMPT = ChatPromptTemplate.from_messages(
     [
         ("placeholder", "{system_message}"),

@@ -113,19 +113,21 @@ def unsupported_part(
 
 def retold(text: str, sources: Sequence[str]) -> str:
     """Return the sentences of a summary of talk that do not say what nobody said: another number, date or
-    name, an order, or words that all stand nowhere. A summary in another language is kept but for orders
-    and numbers."""
+    name, an order, or words of which hardly any stands in the talk. Sentences in the first person are left
+    out: a summary is of several persons, and no reader knows which of them speaks. In another language than
+    the talk names are not looked for, since some languages write all nouns as names."""
     whole = "\n".join(sources)
-    language = language_of(whole)
-    same = language_of(text) == language
-    known = wording(whole, language).numbers
+    language, own = language_of(whole), language_of(text)
+    known = wording(whole, language)
 
     def is_said(sentence: str) -> bool:
-        if harmful(sentence, sources) is not None:
+        if harmful(sentence, sources) is not None or in_first_person(sentence, own):
             return False
-        if same:
+        if own == language:
             return unsupported_part(sentence, language, [whole], share=RETOLD) is None
-        return wording(sentence, language).numbers <= known
+        told = wording(sentence, own)
+        missing = missing_words(told.words, known.words | known.dates | known.numbers)
+        return told.numbers <= known.numbers and len(missing) <= (1 - RETOLD) * len(told.words)
 
     lines = (
         " ".join(part for part in _SENTENCES.split(line) if not _tells(part) or is_said(part))

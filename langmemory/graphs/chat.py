@@ -29,7 +29,12 @@ from langmemory.nodes.core_memory import BLOCKS, CondenseNode
 from langmemory.nodes.model import DEFAULT_PROMPT, ModelNode
 from langmemory.nodes.recall import NodeOptions, RecallNode
 from langmemory.nodes.remember import ReflectionQueue, RememberNode
-from langmemory.nodes.summarize import RECALL_FINAL_SUMMARY_PROMPT, SummarizationNode
+from langmemory.nodes.summarize import (
+    GROUNDED_EXISTING_SUMMARY_PROMPT,
+    GROUNDED_INITIAL_SUMMARY_PROMPT,
+    RECALL_FINAL_SUMMARY_PROMPT,
+    SummarizationNode,
+)
 from langmemory.tools import create_memory_tools
 from langmemory.types import Privacy
 
@@ -153,6 +158,8 @@ def build_chat_graph(
         writer = unheard(summary_model)
         summarize = SummarizationNode(
             model=writer,
+            initial_summary_prompt=GROUNDED_INITIAL_SUMMARY_PROMPT,
+            existing_summary_prompt=GROUNDED_EXISTING_SUMMARY_PROMPT,
             final_prompt=RECALL_FINAL_SUMMARY_PROMPT,
             token_counter=token_counter,
             name="summarize",

@@ -33,6 +33,8 @@ from langmemory.context.summarization import (
     DEFAULT_EXISTING_SUMMARY_PROMPT,
     DEFAULT_FINAL_SUMMARY_PROMPT,
     DEFAULT_INITIAL_SUMMARY_PROMPT,
+    GROUNDED_EXISTING_SUMMARY_PROMPT,
+    GROUNDED_INITIAL_SUMMARY_PROMPT,
     RECALL_FINAL_SUMMARY_PROMPT,
     Plan,
     RunningSummary,
@@ -45,6 +47,8 @@ from langmemory.nodes.state import value_of
 from langmemory.steps import Steps, arun_steps, awaiting, blocking, call, run_steps
 
 __all__ = [
+    "GROUNDED_EXISTING_SUMMARY_PROMPT",
+    "GROUNDED_INITIAL_SUMMARY_PROMPT",
     "RECALL_FINAL_SUMMARY_PROMPT",
     "RunningSummary",
     "SummarizationNode",

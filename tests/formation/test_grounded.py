@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-
 from typer.testing import CliRunner
 
 from langmemory import MemoryStore
