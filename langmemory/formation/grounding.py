@@ -113,25 +113,37 @@ def unsupported_part(
 
 def retold(text: str, sources: Sequence[str]) -> str:
     """Return the sentences of a summary of talk that do not say what nobody said: another number, date or
-    name, an order, or words of which hardly any stands in the talk. Sentences in the first person are left
-    out: a summary is of several persons, and no reader knows which of them speaks. In another language than
-    the talk names are not looked for, since some languages write all nouns as names."""
+    name, an order, or words of which hardly any stands in the talk. A sentence in the first person gets the
+    name of who said so, and is left out where nobody did. In another language than the talk names are not
+    looked for, since some languages write all nouns as names.
+
+    Args:
+        text: As the model wrote it.
+        sources: Messages, each behind its speaker ("Ben: …"), and summaries of earlier ones.
+    """
     whole = "\n".join(sources)
     language, own = language_of(whole), language_of(text)
     known = wording(whole, language)
 
-    def is_said(sentence: str) -> bool:
-        if harmful(sentence, sources) is not None or in_first_person(sentence, own):
-            return False
+    def as_said(sentence: str) -> str:
+        if not _tells(sentence):
+            return sentence
+        if harmful(sentence, sources) is not None:
+            return ""
+        if in_first_person(sentence, own):
+            said = (one for one in sources if unsupported_part(sentence, language, [one]) is None)
+            head, mark, _ = next(said, "").partition(": ")
+            is_named = sentence.startswith(f"{head}: ")
+            return sentence if is_named else f"{head}: {sentence}" if mark else ""
         if own == language:
-            return unsupported_part(sentence, language, [whole], share=RETOLD) is None
+            return "" if unsupported_part(sentence, language, [whole], share=RETOLD) else sentence
         told = wording(sentence, own)
         missing = missing_words(told.words, known.words | known.dates | known.numbers)
-        return told.numbers <= known.numbers and len(missing) <= (1 - RETOLD) * len(told.words)
+        is_said = len(missing) <= (1 - RETOLD) * len(told.words)
+        return sentence if is_said and told.numbers <= known.numbers else ""
 
     lines = (
-        " ".join(part for part in _SENTENCES.split(line) if not _tells(part) or is_said(part))
-        for line in text.splitlines()
+        " ".join(filter(None, map(as_said, _SENTENCES.split(line)))) for line in text.splitlines()
     )
     return "\n".join(lines).strip()
 

@@ -179,13 +179,16 @@ def test_a_name_is_refused_in_german_too() -> None:
         ("Ben plant ein Essen für acht Gäste.", "Ben plant ein Essen für acht Gäste."),
         ("Ben plant ein Essen für 12 Gäste.", ""),
         ("Ben plans dinner. I'm sorry, but I can't assist with that.", "Ben plans dinner."),
+        ("I'm planning dinner on Saturday.", "Ben: I'm planning dinner on Saturday."),
+        ("Ben: I'm planning dinner on Saturday.", "Ben: I'm planning dinner on Saturday."),
         ("Es tut mir leid, aber ich kann dabei nicht helfen.", ""),
         ("Das Gespräch handelt von einem Termin bei einem Arzt.", ""),
     ],
 )
 def test_a_summary_of_talk_says_what_was_said(summary: str, kept: str) -> None:
-    """Sentences with another number or name, without a word of the talk, in the first person, and orders are
-    left out; in another language than the talk, those with another number or without a word of it."""
+    """Sentences with another number or name, without a word of the talk, and orders are left out; in another
+    language than the talk, those with another number or without a word of it. Sentences in the first person
+    say whose they are."""
     talk = [
         "Ben: I'm planning dinner on Saturday, we are eight guests and two have an allergy to nuts.",
         "ai: A risotto serves 8 in about 40 minutes.",
