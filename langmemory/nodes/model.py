@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
@@ -13,14 +13,13 @@ from langchain_core.messages import (
     BaseMessage,
     SystemMessage,
     ToolCall,
-    merge_message_runs,
 )
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 
-from langmemory.answers import SHORT, answer_text, calls_in_text
+from langmemory.answers import answer_text, calls_in_text
 from langmemory.arguments import one_of
-from langmemory.chat_models import bounded, check_model, form_of
+from langmemory.chat_models import bounded, check_model
 from langmemory.context.budget import BudgetReport, ContextBudget
 from langmemory.context.citations import Citations
 from langmemory.context.tokens import DEFAULT_COUNTER, TokenCounter, count_text
@@ -52,10 +51,10 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
 
     A tool call that a small model writes as its answer is made. Where it writes the same one again, or goes
     on after `MOST_CALLS_IN_TEXT` rounds, or says nothing at all, it is asked once more, without tools and
-    with their results as text. So is a small one that answers as it did before in the thread. A call
-    without a result, after a failure or because the person continued, gets a result that says so. If the
-    conversation exceeds its share of the budget, old tool outputs are trimmed and then cleared. If a prompt
-    would use the reserve, it loses its oldest turns; the report says so, and recall still finds them.
+    with their results as text. A call without a result, after a failure or because the person continued,
+    gets a result that says so. If the conversation exceeds its share of the budget, old tool outputs are
+    trimmed and then cleared. If a prompt would use the reserve, it loses its oldest turns; the report says
+    so, and recall still finds them.
 
     Args:
         model: any LangChain chat model.
@@ -100,8 +99,7 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
             return model if keep else StripCitations(model)
 
         self.model = answering(model.bind_tools(list(tools)) if tools else model)
-        self.without_tools = answering(model)
-        self.has_tools, self.is_small = bool(tools), form_of(model) != "full"
+        self.without_tools = answering(model) if tools else None
         self.prompt = prompt
         self.placement = one_of("placement", placement, Placement)
         self.budget = budget
@@ -114,31 +112,24 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prompt, report = self._prepare(input)
-        said = self.model.invoke(prompt, config)
-        answer = self._with_calls(said, prompt)
-        if answer is None:
-            answer = self.without_tools.invoke(self._plain(prompt, said), config)
+        answer = self._with_calls(self.model.invoke(prompt, config), prompt)
+        if answer is None and self.without_tools:
+            answer = self.without_tools.invoke(without_calls(prompt), config)
         return {self.messages_key: [answer], "budget": report}
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         prompt, report = self._prepare(input)
-        said = await self.model.ainvoke(prompt, config)
-        answer = self._with_calls(said, prompt)
-        if answer is None:
-            answer = await self.without_tools.ainvoke(self._plain(prompt, said), config)
+        answer = self._with_calls(await self.model.ainvoke(prompt, config), prompt)
+        if answer is None and self.without_tools:
+            answer = await self.without_tools.ainvoke(without_calls(prompt), config)
         return {self.messages_key: [answer], "budget": report}
 
     def _with_calls(self, answer: BaseMessage, prompt: Sequence[AnyMessage]) -> BaseMessage | None:
         """Return the answer; where its text is a call of a tool, that call is made. None: the call will not
-        be made, the model has said nothing in this turn, or a small one what it said before."""
-        if not isinstance(answer, AIMessage) or answer.tool_calls:
-            return answer
-        text = answer_text(answer)
-        if self.is_small and text.count(" ") >= SHORT and any(_said_by_model(text, prompt)):
-            return None
-        if not self.has_tools:
+        be made, or the model has said nothing in this turn."""
+        if not self.without_tools or not isinstance(answer, AIMessage) or answer.tool_calls:
             return answer
         earlier = [
             one
@@ -147,19 +138,11 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         ]
         calls = calls_in_text(answer.text)
         if not calls:
-            return answer if text or any(map(answer_text, earlier)) else None
+            return answer if any(map(answer_text, (answer, *earlier))) else None
         made = [_what(one.tool_calls) for one in earlier if one.tool_calls]
         if len(made) >= MOST_CALLS_IN_TEXT or _what(calls) in made:
             return None
         return answer.model_copy(update={"content": "", "tool_calls": calls})
-
-    @staticmethod
-    def _plain(prompt: list[AnyMessage], said: BaseMessage) -> list[BaseMessage]:
-        """Return the prompt without tool calls, and without earlier answers that are the same as this one: a
-        small model that sees them goes on so for the whole thread."""
-        plain = without_calls(prompt)
-        again = {*map(id, _said_by_model(answer_text(said), plain))}
-        return merge_message_runs([one for one in plain if id(one) not in again])
 
     def _prepare(self, state: Any) -> tuple[list[AnyMessage], BudgetReport]:
         core = "\n\n".join(filter(None, (self.prompt, value_of(state, "core_memory"))))
@@ -190,13 +173,6 @@ class ModelNode(Runnable[Any, dict[str, Any]]):
         return fit_tool_outputs(
             messages, max_tokens=self.budget.conversation_tokens, token_counter=self.token_counter
         )
-
-
-def _said_by_model(text: str, messages: Sequence[AnyMessage]) -> Iterator[AIMessage]:
-    """Yield the model's messages with this text."""
-    for one in messages:
-        if isinstance(one, AIMessage) and answer_text(one) == text:
-            yield one
 
 
 def _what(calls: Sequence[ToolCall]) -> list[tuple[str, Any]]:

@@ -65,25 +65,3 @@ def test_old_tool_outputs_are_cleared_before_any_turn_is_lost() -> None:
     assert len(model.prompts[-1]) == 1 + len(messages)
     assert len(model.prompts[-1][3].text) < 1000
     assert update["budget"]["level"] == "peak"
-
-
-class SmallModel(ScriptedModel):
-    model: str = "tiny:0.5b"
-
-
-async def test_a_small_model_that_says_the_same_again_is_asked_once_more() -> None:
-    """Without the answer that it repeats, which would stand in all that follow. A short one may come twice,
-    and what a larger model says is taken as it is."""
-    again = "I am glad to help you with that."
-    talk = [HumanMessage("I play the cello."), AIMessage(again), HumanMessage("Where do I live?")]
-    small = SmallModel(script=[again, "In Porto.", again, "In Porto."])
-    for answer in (
-        ModelNode(small).invoke({"messages": talk}),
-        await ModelNode(small).ainvoke({"messages": talk}),
-    ):
-        assert answer["messages"][0].text == "In Porto."
-    assert [one.text for one in small.prompts[1][1:]] == ["I play the cello.\nWhere do I live?"]
-    assert ModelNode(ScriptedModel(otherwise=again)).invoke({"messages": talk})["messages"][0].text
-    short = SmallModel(script=["Yes.", "No."])
-    said = [HumanMessage("Here?"), AIMessage("Yes."), HumanMessage("There?")]
-    assert ModelNode(short).invoke({"messages": said})["messages"][0].text == "Yes."
