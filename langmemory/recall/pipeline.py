@@ -35,10 +35,13 @@ from langmemory.ports.candidates import (
 from langmemory.recall import features, scoring
 from langmemory.recall.calibration import (
     LOWEST_SHARE,
+    UNJUDGED,
+    cannot_judge,
     gate,
     is_about_asker,
     predictors,
     probability,
+    shared,
 )
 from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
@@ -66,21 +69,12 @@ from langmemory.recall.ranking import (
 )
 from langmemory.recall.selection import Selection, deeper, select, spread
 from langmemory.recall.spelling import Spelling, correct_spelling
-from langmemory.recall.vocabulary import TABLE_LANGUAGE, Vocabulary, words_of
+from langmemory.recall.vocabulary import Vocabulary, words_of
 from langmemory.types import Granularity, MinScore, Recall, SearchMode, Trace
 
 WHOLE_TEXT: Final = 64
 """Words from which a query is a text of its own: a mistyped word of it costs little, and a rare word
 taken for a mistyped one more."""
-FOREIGN: Final = 3
-"""Memories that a prompt is nearest to, which tell whether they are in its language."""
-UNJUDGED: Final = (
-    "gate: the prompt is in a language that it cannot read, or the memories are in another language: "
-    "they are shown since they mean something near"
-)
-MEANT: Final = 0.25
-"""Cosine from which a memory in another language may be what a prompt asks: of questions over memories in
-another language nine of ten have one, of general questions one of four."""
 CROWDED: Final = 4
 """Contentless candidates from which others are looked up in their place."""
 
@@ -136,14 +130,11 @@ def run(
     def selected(ranking: Ranking) -> Selection:
         found = predictors(query.text, intent, ranking)
         scores = probability(ranking.score, found)
-        lowest = gate(scores[ranking.order], found) if min_score == "auto" else min_score
-        closed = min_score == "auto" and (lowest or 0.0) > 1
-        if closed and vocabulary is not None and ranking.pool.dense.max(initial=0) >= MEANT:
-            best = source.memories(ranking.pool.rows.ids[ranking.order[:FOREIGN]])
-            here = vocabulary.embedder.language(query.text)
-            unread = bool(here) and intent.language.code == TABLE_LANGUAGE  # no rules know it
-            if unread or all(vocabulary.embedder.language(one.text) != here for one in best):
-                lowest = LOWEST_SHARE * float(scores[ranking.order].max(initial=0))
+        lowest = min_score
+        if min_score == "auto":
+            lowest = gate(scores[ranking.order], found)
+            if lowest > 1 and cannot_judge(query.text, intent, ranking, source, vocabulary):
+                lowest = shared(scores[ranking.order])
                 unjudged.add(UNJUDGED)
         if "self" in intent.asks and "claim" in ranking.signals:  # each of them answers it
             scores = np.maximum(scores, ranking.signals["claim"])
