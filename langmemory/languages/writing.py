@@ -39,6 +39,11 @@ _UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u108f\u1780-\u17d3\u17dc"
 )
 _RUN = re.compile(f"[{_UNSPACED}]+")
+_KANA = "\u3041-\u309f"
+_INFLECTED = re.compile(
+    rf"(?<=[^\W\x00-\x7f{_KANA}])([{_KANA}])[{_KANA}]*|(?<=[A-Za-z0-9])[{_KANA}]+"
+)
+"""Hiragana after other letters: the ending of a word, and particles. The first letter of it tells words apart."""
 _CHARACTER = re.compile(f".[{SIGNS}]*", re.DOTALL)
 """A character as a reader counts them."""
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{SIGNS}])*")
@@ -101,6 +106,11 @@ def split_words(text: str) -> list[str]:
         if end < len(word):
             words.append(word[end:])
     return words
+
+
+def without_particles(text: str) -> str:
+    """The text without what Japanese writes in Hiragana between words: "食べ 店" for "食べていた店"."""
+    return text if text.isascii() else _INFLECTED.sub(r"\1 ", text)
 
 
 def whole_words(text: str) -> list[str]:

