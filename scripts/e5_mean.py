@@ -1,6 +1,7 @@
-"""Make the mean of multilingual-e5-small's vectors, of texts and of questions: ``python -m scripts.e5_mean TEXTS``.
+"""Make the mean of the vectors of multilingual-e5-small: ``python -m scripts.e5_mean TEXTS``.
 
-Needs what `distill_foreign.py` needs, and the extra "multilingual". The mean is of texts of all its languages.
+Needs the texts of `distill_foreign.py`, and the extra "multilingual". Texts of all languages count, once as
+texts and once as questions.
 """
 
 from __future__ import annotations

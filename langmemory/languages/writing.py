@@ -43,7 +43,7 @@ _KANA = "\u3041-\u309f"
 _INFLECTED = re.compile(
     rf"(?<=[^\W\x00-\x7f{_KANA}])([{_KANA}])[{_KANA}]*|(?<=[A-Za-z0-9])[{_KANA}]+"
 )
-"""Hiragana after other letters: the ending of a word, and particles. The first letter of it tells words apart."""
+"""Hiragana after other letters: the ending of a word, and particles. Its first letter tells words apart."""
 _CHARACTER = re.compile(f".[{SIGNS}]*", re.DOTALL)
 """A character as a reader counts them."""
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{SIGNS}])*")
