@@ -23,6 +23,7 @@ from langmemory.errors import (
     EmbeddingModelMismatchError,
     LangMemoryError,
 )
+from langmemory.files import create_file
 from langmemory.pluralize import count_noun, memories
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ CHAT_MODELS = ("deep", "fast", "rerank", "expand")
 LOSES_NOTHING = (3, 53)
 """The oldest SQLite to be used, as pyproject.toml says: 3.51 leaves out rows of an EXISTS with an OR
 in it, before 3.43 there is no FTS5 with ``contentless_delete``."""
+
+HEAD_KEY = "LANGMEMORY_HEAD_KEY"
+"""Names the variable with the key of heads; with ``_FILE`` behind it, the one with the name of its file."""
 
 LATEST_RUNS = 20
 """Runs that are looked at for answers of a model that could not be used."""
@@ -78,6 +82,15 @@ def doctor(
             show_default=False,
         ),
     ] = None,
+    head: Annotated[
+        Path | None,
+        typer.Option(
+            "--head",
+            metavar="FILE",
+            help="Compare the memory with the head in FILE, which is kept elsewhere, and write the new one.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check Python, SQLite, the memory file, the embedder and Ollama.
@@ -88,6 +101,9 @@ def doctor(
         _rescue(target, rescue)
         return
     checks = list(examine(target) if model is None else measure_model(target.config(), model))
+    if head is not None:
+        target.check_output(head)
+        checks += compare_head(target.config(), head)
     if as_json:
         say(json_text(plain(checks)))
     else:
@@ -157,6 +173,69 @@ def examine(target: Target) -> Iterator[Check]:
     yield _embedder(config, config.database.path if readable else ":memory:")
     yield from _chat_models(config.models)
     yield from _ollama(config.models)
+
+
+def compare_head(config: Config, file: Path) -> Iterator[Check]:
+    """Compare a memory with its head; where nothing differs, the new head takes its place."""
+    from langmemory.engines.opening import is_there, open_engine
+    from langmemory.ledger import heads
+
+    path = config.database.path
+    try:
+        key = _head_key()
+        if not is_there(path):
+            raise ConfigError(f"{display_address(path)}: not there, and so has no head")
+        with closing(open_engine(path, config.database)) as engine, engine.read() as snapshot:
+            known = heads.load(file.read_text("utf-8"), key) if file.exists() else None
+            differ = list(heads.differences(snapshot.connection, key, known)) if known else []
+            now = heads.take(snapshot.connection, key, known.seal if known else "")
+        tampered = any(one.sure for one in differ)
+        if not tampered:
+            _write_head(file, heads.dump(now))
+    except (LangMemoryError, OSError, UnicodeDecodeError) as error:
+        advice = "Correct it; the head in the file stays as it is."
+        yield Check(state="fail", what="head", found=f"{file}: {_line(error)}", advice=advice)
+        return
+    for one in differ:
+        advice = "Find out who changed it. Restore a backup, or move the head away to accept it."
+        yield Check(
+            state="fail" if one.sure else "warn", what="head", found=one.text, advice=advice
+        )
+    if known is None:
+        advice = "Keep it where who can write to the memory cannot."
+        found = f"{file} is new, so nothing was compared: {memories(len(now.items))}"
+        yield Check(state="warn", what="head", found=found, advice=advice)
+    elif not tampered:
+        changes = count_noun(now.seq - known.seq, "recorded change")
+        found = f"{file}: {memories(len(now.items))}, {changes} since the last head"
+        yield Check(state="ok", what="head", found=found)
+
+
+def _head_key() -> bytes:
+    """Return the key of heads, from a variable or a file.
+
+    Raises:
+        ConfigError: There is none, or it is short.
+    """
+    from langmemory.ledger.heads import SHORTEST_KEY
+
+    text, file = os.environ.get(HEAD_KEY, ""), os.environ.get(f"{HEAD_KEY}_FILE")
+    if file:
+        text = Path(file).read_text("utf-8")
+    if len(key := text.strip().encode()) < SHORTEST_KEY:
+        raise ConfigError(
+            f"a head needs a key of at least {SHORTEST_KEY} characters in {HEAD_KEY}, or in the file that "
+            f"{HEAD_KEY}_FILE names; `openssl rand -hex 32` makes one"
+        )
+    return key
+
+
+def _write_head(file: Path, text: str) -> None:
+    beside = file.with_name(f"{file.name}.new")
+    beside.unlink(missing_ok=True)
+    create_file(beside)
+    beside.write_text(text, "utf-8")
+    beside.replace(file)
 
 
 def measure_model(config: Config, name: str) -> Iterator[Check]:

@@ -297,3 +297,22 @@ def test_a_model_is_measured_once(
     forms = json.loads((tmp_path / "config" / "models.json").read_text())
     assert forms == {"ollama:llama-test": "none"}
     assert run("doctor", "--model", "nobody:tiny").exit_code == 1
+
+
+def test_the_doctor_keeps_a_head(filled: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key it says how to make one; with one it writes the head, compares it, and leaves it as it is
+    where something differs."""
+    assert "LANGMEMORY_HEAD_KEY" in filled("doctor", "--head", "head").output
+    assert not Path("head").exists()
+    monkeypatch.setenv("LANGMEMORY_HEAD_KEY", "k" * 32)
+    assert filled("doctor", "--head", "head").exit_code == 0
+    before = json.loads(Path("head").read_text("utf-8"))
+    assert filled("doctor", "--head", "head").exit_code == 0
+    after = json.loads(Path("head").read_text("utf-8"))
+    assert after["previous"] == before["seal"]
+    with MemoryStore("memory.db", index=False) as store, store._core.engine.write() as connection:
+        connection.execute("UPDATE item SET privacy = 'public', owner = 'eve'")
+    result = filled("doctor", "--head", "head")
+    assert result.exit_code == 1
+    assert "without a record" in " ".join(result.output.split())
+    assert json.loads(Path("head").read_text("utf-8")) == after

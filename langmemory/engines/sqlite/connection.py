@@ -75,7 +75,10 @@ def describe(error: apsw.Error, path: str) -> DatabaseError:
 
 
 _TOLD: Final[Mapping[type[apsw.Error], str]] = {
-    apsw.NotADBError: "{path} is not a SQLite database. Name another file, or move this one away.",
+    apsw.NotADBError: (
+        "{path} is not a SQLite database. Name another file, move this one away, restore a backup if it was "
+        "one, or give the key if it is encrypted."
+    ),
     apsw.CantOpenError: "{path} cannot be opened. Check that its folder exists and may be written to.",
     apsw.ReadOnlyError: "{path} is read-only. Check the permissions of the file and its folder.",
     apsw.FullError: (
