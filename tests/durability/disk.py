@@ -1,7 +1,7 @@
 """A disk whose power may go and which may fail: a VFS of SQLite above the real one.
 
-Every write goes to the real file. Beside it stands what would be on a disk whose power goes now: what was synced,
-and of later writes any sectors, in any order.
+Every write goes to the real file. Beside it stands what would be on a disk whose power goes now: what was
+synced, and of later writes any sectors.
 """
 
 from __future__ import annotations

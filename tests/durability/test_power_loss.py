@@ -137,8 +137,8 @@ def verify(
 
 
 def test_the_disk_fails_at_a_call(tmp_path: Path, disk: Disk) -> None:
-    """Each call of the file layer fails once, or the disk is full from it on for a moment: what fails says so
-    clearly, answers are right or errors, and nothing acknowledged is lost."""
+    """Each call of the file layer fails once, with an error of the disk or a full one. What fails says so,
+    answers are right or errors, and nothing acknowledged is lost."""
     base = tmp_path / "base.db"
     with MemoryStore(base) as store:
         load = Load(store, random.Random(3))
@@ -169,7 +169,7 @@ def _fail_once(path: Path, disk: Disk, number: int, acknowledged: State) -> bool
     try:
         store = MemoryStore(path)
     except LangMemoryError as error:
-        assert _is_clear(error), error
+        check_clear(error)
         disk.before = lambda call: None
         store, told = MemoryStore(path), True
     with store:
@@ -180,7 +180,7 @@ def _fail_once(path: Path, disk: Disk, number: int, acknowledged: State) -> bool
             try:
                 load.step()
             except LangMemoryError as error:
-                assert _is_clear(error), error
+                check_clear(error)
                 told = True
         disk.before = lambda call: None
         under_way = load.under_way
@@ -194,5 +194,6 @@ def _fail_once(path: Path, disk: Disk, number: int, acknowledged: State) -> bool
     return told
 
 
-def _is_clear(error: LangMemoryError) -> bool:
-    return any(word in str(error) for word in ("disk", "Disk", "cannot be opened"))
+def check_clear(error: LangMemoryError) -> None:
+    """The message names the disk, or what cannot be opened."""
+    assert any(word in str(error) for word in ("disk", "Disk", "cannot be opened")), error

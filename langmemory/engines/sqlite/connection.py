@@ -92,7 +92,7 @@ _TOLD: Final[Mapping[type[apsw.Error], str]] = {
     apsw.IOError: (
         "The disk of {path} reported an error ({error}); nothing of this transaction was written."
     ),
-    apsw.Error: "SQLite refused a statement on {path}: {error}",
+    apsw.Error: "SQLite refused a statement on {path}: {error}. `langmemory doctor` checks the file.",
 }
 """The meaning of each error of SQLite for the file, and the next step."""
 
