@@ -15,13 +15,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmemory.errors import DatabaseError
 from langmemory.ledger.connection import SLOT_BITS, Connection
 from langmemory.ledger.namespaces import ids_below
 from langmemory.ports.candidates import Floats, Ids
@@ -406,6 +407,18 @@ def _newest(connection: Connection) -> tuple[int, int]:
     return max(last, packed), packed
 
 
+@contextmanager
+def _clear_damage() -> Iterator[None]:
+    """Where a page of the log stands in the place of another, its rows have the types of another table."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise DatabaseError(
+            f"The sign bits of vectors are damaged ({error}). Run `langmemory doctor`: it says what to do."
+        ) from error
+
+
+@_clear_damage()
 def _segment(connection: Connection, last_seq: int, words: int) -> Chunk:
     count, ids, namespaces, bits = connection.execute(
         "SELECT count, vectors, namespaces, bits FROM code_segment WHERE last_seq = ?", (last_seq,)
@@ -432,6 +445,7 @@ def _load(connection: Connection, words: int) -> Chunk:
     return chunk
 
 
+@_clear_damage()
 def _read_tail(
     connection: Connection, after_seq: int, words: int
 ) -> tuple[Ids, NDArray[np.int32], Bits] | None:

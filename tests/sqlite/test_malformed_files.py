@@ -93,12 +93,12 @@ def value(n: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_malformed_file(name: str, sound: bytes, tmp_path: Path) -> None:
-    """Files that begin or end wrongly. SQLite takes one of a single byte for empty: it once made such files."""
+    """Files that begin or end wrongly. To SQLite one of a single byte is empty: it once made such files."""
     empty = name in ("empty", "one byte")
     open_and_ask(tmp_path / "memory.db", HEADERS[name](sound), empty_is_right=empty)
 
 
-@pytest.mark.parametrize("share", seeds([n / 32 for n in range(32)], first=3))
+@pytest.mark.parametrize("share", seeds([0.1, 0.5, 0.56, *(n / 32 for n in range(32))], first=3))
 def test_a_lost_page(share: float, sound: bytes, tmp_path: Path) -> None:
     """A page that holds zeros, or stands in the place of its neighbour."""
     number = 2 + int(share * (len(sound) // PAGE - 2))

@@ -139,7 +139,7 @@ def check(connection: Connection) -> list[str]:
     ):  # fmt: skip
         try:
             problems.extend(part(connection))
-        except (apsw.Error, UnicodeDecodeError, ValueError) as error:
+        except (apsw.Error, DatabaseError, TypeError, ValueError) as error:
             problems.append(f"{part.__name__.strip('_')} cannot be read: {error}")
     return problems
 
