@@ -36,6 +36,8 @@ class Head:
     """Over every change up to it, each sealed with those before."""
     forgetting: str | None
     """The run that was the last to forget: it may change what others' rows say of what is gone."""
+    columns: list[str]
+    """Those of an item that are covered; a later version may declare more."""
     items: dict[str, str]
     """The digest of each item, by its id."""
     previous: str = ""
@@ -44,18 +46,19 @@ class Head:
     """Over all of the above."""
 
 
-def columns() -> tuple[str, ...]:
+def columns() -> list[str]:
     """Return the columns of an item that a head covers, as the list of tables declares them."""
-    return tuple(one.name for one in schema.ITEM.parts(*_PARTS) if one.type != "blob")
+    return [one.name for one in schema.ITEM.parts(*_PARTS) if one.type != "blob"]
 
 
 def take(connection: Connection, key: bytes, previous: str = "") -> Head:
     """Return the head of a memory, within a snapshot."""
     seq, chain = _chain(connection, key)
-    rows = connection.execute(f"SELECT id, {', '.join(columns())} FROM item ORDER BY id")
-    items = {str(row[0]): _digest(key, "item", *row)[:_DIGITS] for row in rows}
-    forgetting = newest_forgetting(connection)
-    head = Head(seq=seq, chain=chain, forgetting=forgetting, items=items, previous=previous)
+    covered = columns()
+    head = Head(
+        seq=seq, chain=chain, forgetting=newest_forgetting(connection), columns=covered,
+        items=_items(connection, key, covered), previous=previous,
+    )  # fmt: skip
     return replace(head, seal=_seal(head, key))
 
 
@@ -106,14 +109,14 @@ def differences(connection: Connection, key: bytes, head: Head) -> Iterator[Diff
         yield Difference(
             f"the record of changes up to {head.seq:,} is not the one that the head knows"
         )
-    now = take(connection, key)
+    now = _items(connection, key, head.columns)
     recorded = connection.execute(
         "SELECT item FROM history WHERE seq > ? UNION SELECT item FROM archived_item", (head.seq,)
     )
-    unrecorded = {one for one, _ in head.items.items() ^ now.items.items()}
+    unrecorded = {one for one, _ in head.items.items() ^ now.items()}
     unrecorded -= {str(item) for (item,) in recorded}
-    came, went = unrecorded - head.items.keys(), unrecorded - now.items.keys()
-    by_hand = now.forgetting == head.forgetting
+    came, went = unrecorded - head.items.keys(), unrecorded - now.keys()
+    by_hand = newest_forgetting(connection) == head.forgetting
     for what, items, sure in (
         ("items came without a record since the head", came, True),
         ("items went without a record since the head", went, True),
@@ -126,6 +129,11 @@ def differences(connection: Connection, key: bytes, head: Head) -> Iterator[Diff
     ):
         for text in problem(what, sorted(map(int, items))):
             yield Difference(text, sure)
+
+
+def _items(connection: Connection, key: bytes, covered: list[str]) -> dict[str, str]:
+    rows = connection.execute(f"SELECT id, {', '.join(covered)} FROM item ORDER BY id")
+    return {str(row[0]): _digest(key, "item", *row)[:_DIGITS] for row in rows}
 
 
 def _chain(connection: Connection, key: bytes, last: int | None = None) -> tuple[int, str]:
