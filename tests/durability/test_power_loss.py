@@ -195,5 +195,8 @@ def _fail_once(path: Path, disk: Disk, number: int, acknowledged: State) -> bool
 
 
 def check_clear(error: LangMemoryError) -> None:
-    """The message names the disk, or what cannot be opened."""
-    assert any(word in str(error) for word in ("disk", "Disk", "cannot be opened")), error
+    """The message names the disk, what cannot be opened, or what of a forgetting is not done."""
+    assert any(
+        word in str(error)
+        for word in ("disk", "Disk", "cannot be opened", "memories are gone, but")
+    ), error
