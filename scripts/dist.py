@@ -1,10 +1,13 @@
-"""Build wheel and sdist, install the wheel in a clean environment, and use it as a newcomer would.
+"""Build wheels and sdists, install the wheels in a clean environment, and use them as a newcomer would.
 
-Run it with ``make dist``. What was built is in ``dist/``; the rest happens in a temporary folder.
+Run it with ``make dist``. What was built is in ``dist/``; the rest happens in a temporary folder. Each package is
+built twice: the same commit gives the same bytes. ``SHA256SUMS`` has their sums, ``sbom.json`` what is installed
+with the wheel.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -21,6 +24,7 @@ from tests.integration.langgraph_server import OFFLINE, langgraph_dev
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
+CONFORMANCE = ROOT / "conformance"
 
 QUIET = {
     "MOCK_EMBEDDINGS": "", "LANGMEMORY_CONFIG": "", "MEMORY_DB_PATH": "", "PYTHONPATH": "",
@@ -30,25 +34,56 @@ QUIET = {
 
 def main() -> None:
     shutil.rmtree(DIST, ignore_errors=True)
-    run(sys.executable, "-m", "build", "--outdir", DIST, ROOT)
-    (wheel,) = DIST.glob("*.whl")
-    (sdist,) = DIST.glob("*.tar.gz")
+    wheel, sdist = build(ROOT)
+    suite, _ = build(CONFORMANCE)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         programs = installed(place / "env", wheel)
+        bill = run(
+            programs / "python", ROOT / "scripts" / "sbom.py", "langgraph-langmemory", cwd=place
+        )
+        (DIST / "sbom.json").write_text(bill, "utf-8")
         check_package(programs, place)
+        check_suite(programs, suite, place)
         check_demo(programs, place)
         check_template(programs, place)
         plugin.check(plugin.build(DIST / "claude-code"), programs)
-    print(f"{wheel.name}, {sdist.name} and the plugin are in {DIST.name}/, and the wheel works.")
+    sums = [f"{digest(one)}  {one.name}\n" for one in sorted(DIST.iterdir()) if one.is_file()]
+    (DIST / "SHA256SUMS").write_text("".join(sums), "utf-8")
+    print(
+        f"{wheel.name}, {sdist.name}, {suite.name} and the plugin are in {DIST.name}/, and the wheels work."
+    )
 
 
-def run(*command: str | Path, cwd: Path = ROOT) -> str:
+def build(package: Path) -> tuple[Path, Path]:
+    """Build wheel and sdist of a package twice, and exit where their bytes differ."""
+    moment = run("git", "log", "-1", "--format=%ct").strip()
+    made = []
+    with tempfile.TemporaryDirectory() as again:
+        for folder in (DIST, Path(again)):
+            before = set(folder.glob("*"))
+            run(
+                sys.executable, "-m", "build", "--outdir", folder, package, SOURCE_DATE_EPOCH=moment
+            )
+            made.append(sorted(set(folder.glob("*")) - before, key=lambda one: one.suffix))
+        for first, second in zip(*made, strict=True):
+            if digest(first) != digest(second):
+                sys.exit(f"{first.name} has other bytes when it is built again.")
+    sdist, wheel = made[0]
+    return wheel, sdist
+
+
+def digest(file: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
     """Run a program to its end and return what it printed."""
     done = subprocess.run(
         list(map(str, command)),
         cwd=cwd,
-        env={**os.environ, **OFFLINE, **QUIET},
+        env={**os.environ, **OFFLINE, **QUIET, **environment},
         capture_output=True,
         text=True,
     )
@@ -76,6 +111,14 @@ def check_package(programs: Path, place: Path) -> None:
     for name in ("py.typed", "examples/lena.jsonl", "templates/chat/langgraph.json"):
         if not (package / name).is_file():
             sys.exit(f"The wheel lacks langmemory/{name}.")
+
+
+def check_suite(programs: Path, suite: Path, place: Path) -> None:
+    """The conformance suite installs, and knows a store."""
+    run(programs / "python", "-m", "pip", "install", "--quiet", "--no-deps", suite)
+    usage = run(programs / "langgraph-store-conformance", "--help", cwd=place)
+    if "MODULE:FACTORY" not in usage:
+        sys.exit(f"langgraph-store-conformance --help printed {usage!r}.")
 
 
 def check_demo(programs: Path, place: Path) -> None:

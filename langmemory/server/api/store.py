@@ -18,7 +18,7 @@ from langgraph.store.base import _ensure_refresh as refreshing
 from langgraph.store.base import _ensure_ttl as time_to_live
 from pydantic import Field
 
-from langmemory.declaring.fields import Fields, Key, Label, Labels, Text
+from langmemory.declaring.fields import Fields, Label, Labels, Text
 from langmemory.server.access import Access
 from langmemory.server.api.requests import check_folders
 from langmemory.server.priorities import ask, lower
@@ -30,6 +30,8 @@ routes = Routes("LangGraph store")
 
 Prefix = Annotated[tuple[Label, ...], Field(max_length=40)]
 Count = Annotated[int, Field(ge=0, le=10_000)]
+AnyKey = Annotated[str, Field(max_length=1_000, pattern=r"^[^\x00]*$")]
+"""As a store on this machine takes it: it may be empty, for it stands in no address."""
 
 
 class Get(Fields):
@@ -37,7 +39,7 @@ class Get(Fields):
 
     op: Literal["get"]
     namespace: Labels
-    key: Key
+    key: AnyKey
     refresh_ttl: bool | None = None
     """Whether reading it prolongs its life; null as the store is configured."""
 
@@ -47,7 +49,7 @@ class Put(Fields):
 
     op: Literal["put"]
     namespace: Labels
-    key: Key
+    key: AnyKey
     value: dict[str, Any] | None
     """Null deletes it."""
     index: Literal[False] | Annotated[list[Text], Field(max_length=100)] | None = None
