@@ -87,6 +87,10 @@ BUILT_IN: Final = (
         },
     ),
     Part(
+        name="webhooks",
+        commands={"webhook": ("Serve it", "langmemory.parts.webhooks.command:webhook")},
+    ),
+    Part(
         name="demo",
         needs=("importing",),
         commands={"demo": ("Try it", "langmemory.parts.demo.command:demo")},

@@ -1,8 +1,8 @@
 """Build wheels and sdists, install the wheels in a clean environment, and use them as a newcomer would.
 
-Run it with ``make dist``. What was built is in ``dist/``; the rest happens in a temporary folder. Each package is
-built twice: the same commit gives the same bytes. ``SHA256SUMS`` has their sums, ``sbom.json`` what is installed
-with the wheel.
+Run it with ``make dist``. What was built is in ``dist/``; the rest happens in a temporary folder. Each
+package is built twice: the same commit gives the same bytes. ``SHA256SUMS`` has their sums, ``sbom.json``
+what is installed with the wheel.
 """
 
 from __future__ import annotations
@@ -50,9 +50,8 @@ def main() -> None:
         plugin.check(plugin.build(DIST / "claude-code"), programs)
     sums = [f"{digest(one)}  {one.name}\n" for one in sorted(DIST.iterdir()) if one.is_file()]
     (DIST / "SHA256SUMS").write_text("".join(sums), "utf-8")
-    print(
-        f"{wheel.name}, {sdist.name}, {suite.name} and the plugin are in {DIST.name}/, and the wheels work."
-    )
+    names = ", ".join(one.name for one in (wheel, sdist, suite))
+    print(f"{names} and the plugin are in {DIST.name}/, and the wheels work.")
 
 
 def build(package: Path) -> tuple[Path, Path]:

@@ -119,6 +119,15 @@ def serve(
             help="Let whoever needs no token unlock secrets of the vault.",
         ),
     ] = False,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit",
+            metavar="FILE",
+            help="Add a line of JSON to a file for each request: who, what, and what came of it.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
     show: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
 ) -> None:
@@ -165,6 +174,7 @@ def serve(
         port=port,
         allowed_hosts=tuple(allow_host or ()),
         require_token=require_token,
+        audit=audit,
         oauth=oauth,
     )
     place = target.namespace()

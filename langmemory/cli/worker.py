@@ -82,7 +82,7 @@ def worker(
             Worker(store.jobs, reflect, kind=REFLECTION, lanes=lanes, options=options),
             Worker(store.jobs, read, kind=JOB, lanes=min(lanes, 1), options=options),
         ]
-        asked = _asked_to_stop()
+        asked = asked_to_stop()
         also = f", maintaining it at {maintain:%H:%M}" if maintain and not once else ""
         say(f"Reflecting {store.path}{also}" + ("" if once else "; Ctrl-C stops"), err=True)
         daily = None if maintain is None else _daily(store, maintain)
@@ -125,7 +125,7 @@ def _daily(store: MemoryStore, at: time) -> Daily:
     return Daily(lambda: graph.invoke({}), at, last=Maintaining(store).last_night)
 
 
-def _asked_to_stop() -> threading.Event:
+def asked_to_stop() -> threading.Event:
     """Set by the first Ctrl-C or SIGTERM; the second does what it always does."""
     asked = threading.Event()
 

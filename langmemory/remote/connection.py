@@ -211,7 +211,7 @@ class Connection:
                     return response.content
                 if last or not _passes(response, request.repeatable):
                     raise error_of(response, self.address)
-                asked = _retry_after(response)
+                asked = retry_after(response)
             seconds = self._backoff.seconds(attempt, asked)
             yield Wait(lambda: time.sleep(seconds), lambda: asyncio.sleep(seconds))  # noqa: B023
 
@@ -378,11 +378,13 @@ def _passes(response: httpx.Response, repeatable: bool) -> bool:
     return repeatable and response.status_code in (502, 504)
 
 
-def _retry_after(response: httpx.Response) -> float | None:
+def retry_after(response: httpx.Response) -> float | None:
+    """Return after how many seconds a server wants to be asked again, if it says so."""
     try:
-        return float(response.headers.get("retry-after", ""))
+        seconds = float(response.headers.get("retry-after", ""))
     except ValueError:  # none, or a date
         return None
+    return seconds if seconds >= 0 else None
 
 
 def _checked_address(address: str) -> str:

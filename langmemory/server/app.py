@@ -167,6 +167,7 @@ class EventSocket:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["langmemory.route"] = "/memory/ws"
         socket = WebSocket(scope, receive, send)
         try:
             hub, subscription = await subscribe(self._service, socket)

@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from langmemory.events import Event
 from langmemory.server.access import Access, Grant, is_known, named_in, tag_of, tags_in
+from langmemory.server.audit import Audit
 from langmemory.server.auth import Doorkeeper
 from langmemory.server.hub import Hub
 from langmemory.server.problems import Problem, invalid, problem_of
@@ -221,6 +222,7 @@ class Service:
     def __post_init__(self) -> None:
         self.requests = RateLimit(self.settings.requests_per_second)
         self.failures = RateLimit(FAILURES_PER_SECOND)
+        self.audit = None if self.settings.audit is None else Audit(self.settings.audit)
 
     def opened(self) -> MemoryStore:
         """Return the store.
@@ -265,7 +267,9 @@ class Service:
         connection.scope["langmemory.grant"] = grant.id
         viewer = named_in(connection.headers, "Memory-Viewer")
         agent = named_in(connection.headers, "Memory-Agent")
-        return grant.as_agent(agent).on_behalf_of(viewer)
+        acting = grant.as_agent(agent).on_behalf_of(viewer)
+        connection.scope["langmemory.acting"] = {"viewer": acting.viewer, "agent": acting.agent}
+        return acting
 
     @asynccontextmanager
     async def opening(
@@ -505,14 +509,39 @@ class Guard:
                 if kind is not None:
                     fields["problem"] = kind
                 REQUEST.log(fields, seconds * 1_000)
+            self._audit(scope, method, status, seconds, kind)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started, status = perf_counter(), 101
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "websocket.http.response.start":
+                status = message["status"]
+            await send(message)
+
         try:
             self._service.doorkeeper.check_origin(HTTPConnection(scope))
+            await self._app(scope, receive, sending)
         except Problem:
+            status = 403
             await send({"type": "websocket.close", "code": 1008})
+        finally:
+            self._audit(scope, "GET", status, perf_counter() - started, None)
+
+    def _audit(
+        self, scope: Scope, method: str, status: int, seconds: float, kind: str | None
+    ) -> None:
+        """Add a request to the audit log, if there is one."""
+        if self._service.audit is None:
             return
-        await self._app(scope, receive, send)
+        known = {
+            "token": scope.get("langmemory.grant"), **scope.get("langmemory.acting", {}),
+            "address": scope["client"][0] if scope.get("client") else None, "method": method,
+            "route": scope.get("langmemory.route", "other"), "tool": scope.get("langmemory.tool"),
+            "status": status, "problem": kind, "ms": round(seconds * 1_000, 1),
+        }  # fmt: skip
+        self._service.audit.add({name: one for name, one in known.items() if one is not None})
 
 
 def log_failure(error: Exception) -> None:

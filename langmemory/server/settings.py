@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from langmemory.errors import ConfigError
 from langmemory.resources import MOST_BYTES
@@ -40,6 +41,8 @@ class ServerSettings:
     """An event stream on which nothing happens says so as often."""
     event_send_seconds: float = 20
     """A reader of events that takes longer to accept some is dropped."""
+    audit: Path | None = None
+    """A file to which a line of JSON is added for each request: when, who, what, and what came of it."""
     oauth: OAuthSettings | None = None
     """Whose access tokens ``/memory/mcp`` takes, besides those of langmemory."""
 

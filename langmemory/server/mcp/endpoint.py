@@ -74,7 +74,8 @@ class McpEndpoint:
         )
         body = b"".join([one async for one in parts])
         managers = await self._started()
-        tool = _tool_called(body)
+        name, tool = _tool_called(body)
+        scope["langmemory.tool"] = name
         if service.oauth is not None and grant.from_issuer and tool is not None:
             _check_scope(grant, tool, service.oauth)
         # Only what changes something tells of progress. Other answers are no stream: of those that begin at
@@ -114,16 +115,17 @@ async def _run(manager: Manager, *, task_status: TaskStatus[None]) -> None:
         await anyio.sleep_forever()
 
 
-def _tool_called(body: bytes) -> Tool | None:
-    """Return the tool that a message calls; None where it calls none, or is none, of which the SDK says
-    what is wrong."""
+def _tool_called(body: bytes) -> tuple[str, Tool] | tuple[None, None]:
+    """Return the tool that a message calls, with its name; None where it calls none, or is none, of which
+    the SDK says what is wrong."""
     from langmemory.server.mcp.tools import all_tools
 
     try:
         call = from_json(body)
-        return all_tools().get(call["params"]["name"]) if call["method"] == "tools/call" else None
+        name = call["params"]["name"]
+        return (name, all_tools()[name]) if call["method"] == "tools/call" else (None, None)
     except (ValueError, TypeError, KeyError):
-        return None
+        return None, None
 
 
 def _check_scope(grant: Grant, tool: Tool, oauth: ProtectedResource) -> None:
