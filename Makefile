@@ -69,7 +69,7 @@ types: $(VENV)/.dev  ## Check types, strictly
 docs: $(VENV)/.docs  ## Build the documentation as a site, with the API reference, in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-dist: $(VENV)/.dev  ## Build the wheels, the plugin for Claude Code and the bill of materials, and use the wheels in a clean environment
+dist: $(VENV)/.dev  ## Build the wheels, the plugin for Claude Code, the TypeScript client and the bill of materials, and use the wheels in a clean environment
 	$(BIN)/python -m scripts.dist
 
 bench: $(VENV)/.dev  ## Measure against LangGraph's own stores (about 15 minutes)

@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx
 
-from scripts import plugin
+from scripts import plugin, typescript_client
 from tests.integration.langgraph_server import OFFLINE, langgraph_dev
 
 ROOT = Path(__file__).parents[1]
@@ -48,10 +48,11 @@ def main() -> None:
         check_demo(programs, place)
         check_template(programs, place)
         plugin.check(plugin.build(DIST / "claude-code"), programs)
+    typescript_client.build(DIST / "typescript")
     sums = [f"{digest(one)}  {one.name}\n" for one in sorted(DIST.iterdir()) if one.is_file()]
     (DIST / "SHA256SUMS").write_text("".join(sums), "utf-8")
     names = ", ".join(one.name for one in (wheel, sdist, suite))
-    print(f"{names} and the plugin are in {DIST.name}/, and the wheels work.")
+    print(f"{names} the plugin and the TypeScript client are in {DIST.name}/, and the wheels work.")
 
 
 def build(package: Path) -> tuple[Path, Path]:
