@@ -130,8 +130,10 @@ def run(
     def selected(ranking: Ranking) -> Selection:
         found = predictors(query.text, intent, ranking)
         scores = probability(ranking.score, found)
-        lowest = min_score
-        if min_score == "auto":
+        lowest: float | None
+        if min_score != "auto":
+            lowest = min_score
+        else:
             lowest = gate(scores[ranking.order], found)
             if lowest > 1 and cannot_judge(query.text, intent, ranking, source, vocabulary):
                 lowest = shared(scores[ranking.order])
