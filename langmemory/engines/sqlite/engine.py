@@ -71,7 +71,8 @@ def found_terms(connection: Connection, words: Iterable[str]) -> bool:
         return bool(row[0])
     finally:
         connection.execute(
-            "DROP TABLE temp.keyword_term; DROP TABLE temp.probe_term; DROP TABLE temp.probe"
+            "DROP TABLE IF EXISTS temp.keyword_term; DROP TABLE IF EXISTS temp.probe_term; "
+            "DROP TABLE IF EXISTS temp.probe"  # a disk that fails takes them back before this
         )
 
 
