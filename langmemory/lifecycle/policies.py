@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from langmemory.changes import Change, Facets, OpenReview, RemoveMemory, SetStatus, UpdateMemory
 from langmemory.config import LifecycleConfig
+from langmemory.formation.planning.consequences import mandate_question
 from langmemory.formation.relations.vocabulary import BY_NAME
 from langmemory.formation.wording import wording
 from langmemory.lifecycle.retention import (
@@ -35,6 +36,7 @@ from langmemory.lifecycle.retention import (
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 from langmemory.procedures import KEYS
+from langmemory.trust import MAY_BECOME
 
 
 def novelty(aged: Aged, texts: Sequence[str], *, told: int) -> Floats:
@@ -133,7 +135,8 @@ POLICIES: Final = PolicyOptions()
 
 def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     """Return rises in priority: cited and relevant memories become guardrails, right ones mandates, and
-    what was demoted and cited since becomes a reference again."""
+    what was demoted and cited since becomes a reference again. A source that is trusted too little makes no
+    guardrail: what would be a mandate after it is asked about, see `asked`."""
     found: list[Change] = []
     believed = _active(aged) & aged.one_of(aged.kind, "semantic", "procedural")
     believed &= ~aged.begins(KEYS)  # outcomes decide how procedures are shown
@@ -145,22 +148,44 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     for place in np.flatnonzero(believed).tolist():
         cited, right = int(aged.cited[place]), int(aged.right[place])
         relevance, priority = round(float(aged.relevance[place]), 4), aged.priority[place]
+        follows = aged.trust[place] in MAY_BECOME["guardrail"]
         figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
         if priority == "archive" and _in_use(aged, place, options, now):
             found.append(_with_priority(aged, place, "reference", f"in use again: {figures}"))
-        elif (
-            priority == "reference"
-            and cited >= options.guardrail_cited
-            and relevance >= options.guardrail_relevance
+        elif priority == "reference" and (
+            cited < options.guardrail_cited or relevance < options.guardrail_relevance
         ):
+            continue
+        elif priority == "reference" and follows:
             found.append(_with_priority(aged, place, "guardrail", figures))
-        elif priority == "guardrail" and mandates[aged.owner[place]] < options.max_mandates:
+        elif (
+            priority in ("reference", "guardrail")
+            and mandates[aged.owner[place]] < options.max_mandates
+        ):
             confirmed = bool(aged.verified[place])
             if confirmed or (cited >= options.mandate_cited and right >= options.mandate_right):
                 why = f"confirmed by a person; {figures}" if confirmed else figures
                 found.append(_with_priority(aged, place, "mandate", why))
                 mandates[aged.owner[place]] += 1
     return found
+
+
+def asked(view: LifecycleView, aged: Aged, changes: Sequence[Change]) -> list[Change]:
+    """Return the changes, with a question to a person in place of a mandate of a source that is trusted too
+    little."""
+    doubted = {
+        key: item
+        for key, item, trust in zip(aged.keys, aged.ids, aged.trust, strict=True)
+        if trust not in MAY_BECOME["mandate"]
+    }
+    made: list[Change] = []
+    for one in changes:
+        match one:
+            case UpdateMemory(key=key) if one.facets.priority == "mandate" and key in doubted:
+                made.extend(map(mandate_question, view.memories(np.array([doubted[key]]))))
+            case _:
+                made.append(one)
+    return made
 
 
 def demotions(

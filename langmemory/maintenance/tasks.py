@@ -618,7 +618,9 @@ TASKS: Final[Mapping[str, Task]] = {
     ),
     "promote": by_rule(
         "priorities by use",
-        lambda night, view, aged: policies.promotions(aged, night.policies, night.now_us),
+        lambda night, view, aged: policies.asked(
+            view, aged, policies.promotions(aged, night.policies, night.now_us)
+        ),
     ),
     "demote": by_rule(
         "unused memories",

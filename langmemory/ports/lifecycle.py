@@ -32,6 +32,7 @@ class Aged:
     kind: Sequence[str]
     status: Sequence[str]
     priority: Sequence[str]
+    trust: Sequence[str]
     owner: Sequence[str | None]
     privacy: Sequence[str]
     relation: Sequence[str]

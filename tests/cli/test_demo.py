@@ -87,7 +87,7 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     assert label
     for word in ("July 2027", "1 February", "teacher", "Lagazuoi", "30"):
         assert word in answer
-        assert word in block.partition("from memory, ")[2]
+        assert word in " ".join(block.partition("from memory, ")[2].replace("│", " ").split())
     reflected = " ".join(shown.partition("Reflect")[2].partition("Reopen")[0].split())
     for words in (
         "190 messages read in", "– Lena lives in Hamburg.", "in March Lena lives in Hamburg.",
@@ -101,7 +101,7 @@ def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
     year = " ".join(shown.partition("6  Age")[2].split())
     for words in (
         "1.00 timeless Emil is allergic to hazelnuts.", "1.00 habitual Fritzi is Lena's friend.",
-        "promoted to mandate 'Emil is allergic",
+        "Should every prompt say: Emil is allergic",
         "put away 'Lena no longer works at Kontur Verlag.' (unused for", "Does it still matter?",
         "delete, extend, pin, leave", "The summary of 2026", "Lena lives in Valencia.",
         "memory is the same as before.",

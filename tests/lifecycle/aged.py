@@ -14,7 +14,8 @@ from langmemory.ports.lifecycle import Aged
 NOW = 1_000 * DAY_US
 
 USUAL: dict[str, Any] = {
-    "kind": "semantic", "status": "active", "priority": "reference", "owner": None,
+    "kind": "semantic", "status": "active", "priority": "reference", "trust": "person",
+    "owner": None,
     "privacy": "shared", "relation": "", "fact_kind": "", "temporal_class": "", "pinned": False,
     "verified": False, "corrects": False, "replaces": False, "importance": 0.5, "confidence": 0.8,
     "created_at": NOW, "told_at": NOW, "ends_at": UNKNOWN_TIME, "archived_at": UNKNOWN_TIME,
@@ -28,6 +29,7 @@ TEXTS = (
     "kind",
     "status",
     "priority",
+    "trust",
     "owner",
     "privacy",
     "relation",

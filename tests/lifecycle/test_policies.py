@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from langmemory.changes import Change, SetStatus, UpdateMemory
+from langmemory.changes import Change, OpenReview, SetStatus, UpdateMemory
 from langmemory.lifecycle import policies
 from langmemory.lifecycle.policies import PolicyOptions, novelty
 from langmemory.lifecycle.retention import DAY_US, salience
@@ -124,6 +124,20 @@ def test_a_night_demotes_a_twentieth_at_most() -> None:
     many = [{"days": 200, "importance": n / 100} for n in range(100)]
     found = policies.demotions(SAME, aged(*many, USED), OPTIONS, NOW)
     assert list(priorities(found)) == ["k0", "k1", "k2", "k3", "k4"]
+
+
+def test_what_is_imported_rises_by_a_person_alone() -> None:
+    """It becomes no guardrail by itself; use that would make a mandate of one makes a question."""
+    use = {"trust": "import", "relevance": 0.9}
+    memories = aged({**use, "cited": 10, "right": 0}, {**use, "cited": 100, "right": 100})
+    found = policies.promotions(memories, policies.POLICIES, NOW)
+    assert priorities(found) == {"k1": "mandate"}
+    view: Any = SimpleNamespace(
+        memories=lambda ids: [SimpleNamespace(namespace=("a",), key="k1", text=f"Tofu {ids}")]
+    )
+    [question] = policies.asked(view, memories, found)
+    assert isinstance(question, OpenReview)
+    assert question.question == "Should every prompt say: Tofu [2]"
 
 
 def test_a_demoted_memory_rises_when_it_is_used_again() -> None:

@@ -51,7 +51,7 @@ def test_every_maker_of_a_block_takes_every_option(maker: str) -> None:
     """Node, middleware and chat graph take each option of a block, and refuse what is none."""
     values: dict[str, Any] = {
         "limit": 3, "kinds": ["semantic"], "filter": {"a": 1}, "min_score": 0.2,
-        "preset": "fast", "counted": False,
+        "preset": "fast", "counted": False, "trust": "agent",
     }  # fmt: skip
     assert values.keys() == BlockOptions.__annotations__.keys()
     made = MAKERS[maker](**values, documents=None)

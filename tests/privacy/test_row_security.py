@@ -265,7 +265,7 @@ def test_what_a_migration_adds_is_closed_as_well(
     with MemoryStore(server.address) as store:
         store.admin.enable_rls(server.reader)
     step = "CREATE TABLE added (id bigint); INSERT INTO added VALUES (1);"
-    monkeypatch.setattr(migrations, "STEPS", (lambda dialect: [step],))
+    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, lambda dialect: [step]))
     MemoryStore(server.address).close()
     assert server.rows(server.reader, "SELECT count(*) FROM added", "alice") == [(0,)]
 

@@ -79,7 +79,11 @@ def test_a_migration_that_fails_leaves_the_old_version_whole(
 def test_a_schema_from_before_the_first_release_opens(address: str) -> None:
     """The last schema before 0.1.0 is brought up when it is opened; an older one is refused."""
     MemoryStore(address, index=False).close()
-    query(address, "UPDATE langmemory_version SET version = 3; DROP INDEX item_guardrail")
+    query(
+        address,
+        "UPDATE langmemory_version SET version = 3; DROP INDEX item_guardrail; "
+        "ALTER TABLE item DROP COLUMN trust",
+    )
     with MemoryStore(address, index=False) as store:
         store.put(NS, "a", {"text": "one"})
     assert query(address, "SELECT version FROM langmemory_version") == [(migrations.newest(),)]
@@ -95,7 +99,7 @@ def test_a_schema_from_before_new_types_of_messages_takes_them(address: str) -> 
     MemoryStore(address, index=False).close()
     query(
         address,
-        "ALTER TABLE message DROP CONSTRAINT message_type_check; "
+        "ALTER TABLE item DROP COLUMN trust; ALTER TABLE message DROP CONSTRAINT message_type_check; "
         f"ALTER TABLE message ADD CONSTRAINT message_type_check {older}; "
         f"UPDATE langmemory_version SET version = {migrations.INITIAL}",
     )

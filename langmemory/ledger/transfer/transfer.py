@@ -316,7 +316,6 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Write:
     try:
         _check_place(row)
         facets: dict[str, Any] = {name: row[name] for name in _EXPORTED if name in row}
-        facets.setdefault("trust", trust_of(row["value"]))
         facets |= {name: row.get(name) for name in ("speaker", "owner", "superseded_by")}
         times = {name: to_us(datetime.fromisoformat(row[name])) for name in TIMES if name in row}
         columns = {
@@ -325,6 +324,7 @@ def _draft(indexing: Indexing, row: Mapping[str, Any]) -> Write:
             "valid_at": times.get("valid_at"),
         }  # fmt: skip
         write = indexing.redraft(tuple(row["namespace"]), row["key"], row["value"], columns)
+        facets.setdefault("trust", trust_of(row["value"]))  # which is an object now
         write.created_us, write.updated_us = times["created_at"], times["updated_at"]
     except (KeyError, TypeError, ValueError) as error:
         raise ImportFormatError(
