@@ -19,6 +19,8 @@ MARKED: Final[Mapping[Trust, str]] = {"import": "imported", "document": "documen
 _OF_ROLE: Final[Mapping[str, Trust]] = {
     "assistant": "agent", "ai": "agent", "tool": "tool", "function": "tool",
 }  # fmt: skip
+ROLES: Final = frozenset({"user", "human", *_OF_ROLE})
+"""Speakers that name nobody."""
 TELLS_TRUST: Final = ("trust", "role", "kind", "editor", "source")
 """What of a value tells where it comes from."""
 _EDITORS: Final = frozenset({"assistant", "summarizer"})

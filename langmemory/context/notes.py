@@ -21,7 +21,7 @@ from langmemory.languages.temporal.words import begins_then
 from langmemory.procedures import is_procedure, record
 from langmemory.resources import citation, is_chunk
 from langmemory.timestamps import moment
-from langmemory.trust import MARKED, capped, least, trust_of
+from langmemory.trust import MARKED, ROLES, capped, least, trust_of
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult, Trust
 
 Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]
@@ -92,9 +92,12 @@ class Note:
 
     @property
     def mark(self) -> str:
-        """From which source it is, where that is trusted less and nothing else in its line tells it."""
-        mark = MARKED.get(self.trust, "")
-        return "" if self.source or self.origin.casefold().startswith(mark) else f"({mark}) "
+        """From which source it is, where that is trusted less and nothing else in its line tells it; an
+        imported turn has the name of who said it, unless that is a role."""
+        mark, speaker = MARKED.get(self.trust, ""), (self.speaker or "user").casefold()
+        named = self.trust == "import" and not self.is_fact and speaker not in ROLES
+        known = self.source or named or self.origin.casefold().startswith(mark)
+        return "" if known else f"({mark}) "
 
     @property
     def origin(self) -> str:
