@@ -73,9 +73,8 @@ def chat(
     with ThreadPoolExecutor(1) as loading:
         conversation = loading.submit(opened)
         try:
-            if name and not name.startswith(
-                "ollama:"
-            ):  # whether it can be used is known when it is loaded
+            # Whether another provider's model can be used is known when it is loaded.
+            if name and not name.startswith("ollama:"):
                 conversation.result()
             if thread and (said_before := conversation.result().said_before):
                 messages = count_noun(said_before, "message")

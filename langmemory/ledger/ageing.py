@@ -196,8 +196,7 @@ _ONLY: Final = "i.id IN (SELECT value FROM carray(?))"
 
 _COLUMNS: Final = {
     "id": "i.id", "key": "i.key", "kind": "i.kind", "status": "i.status", "priority": "i.priority",
-    "trust": "i.trust",
-    "owner": "i.owner", "privacy": "i.privacy", "relation": "i.value ->> '$.relation'",
+    "trust": "i.trust", "owner": "i.owner", "privacy": "i.privacy", "relation": "i.value ->> '$.relation'",
     "fact_kind": "i.value ->> '$.fact_kind'", "temporal_class": "i.value ->> '$.temporal_class'",
     "pinned": "i.pinned", "verified": "i.verified", "corrects": "i.value ->> '$.corrects'",
     "importance": "i.importance", "confidence": "i.confidence", "created_at": "i.created_at",

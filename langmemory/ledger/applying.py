@@ -682,8 +682,12 @@ def update(run: ChangeRun, change: UpdateMemory) -> None:
 
 
 def _trusts(run: ChangeRun, of: Iterable[int]) -> list[Trust]:
-    """Return how far memories are trusted."""
-    return [column(run.connection, one, "trust") for one in of]
+    """Return how far memories are trusted, each degree once."""
+    rows = run.connection.execute(
+        "SELECT DISTINCT trust FROM item WHERE id IN (SELECT value FROM carray(?))",
+        (run.connection.array(of),),
+    )
+    return [trust for (trust,) in rows]
 
 
 BY_ITSELF: Final[frozenset[RunKind]] = frozenset({"reflection", "maintenance"})

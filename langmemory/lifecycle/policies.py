@@ -148,19 +148,15 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     for place in np.flatnonzero(believed).tolist():
         cited, right = int(aged.cited[place]), int(aged.right[place])
         relevance, priority = round(float(aged.relevance[place]), 4), aged.priority[place]
+        used = cited >= options.guardrail_cited and relevance >= options.guardrail_relevance
         follows = aged.trust[place] in MAY_BECOME["guardrail"]
         figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
         if priority == "archive" and _in_use(aged, place, options, now):
             found.append(_with_priority(aged, place, "reference", f"in use again: {figures}"))
-        elif priority == "reference" and (
-            cited < options.guardrail_cited or relevance < options.guardrail_relevance
-        ):
-            continue
-        elif priority == "reference" and follows:
+        elif priority == "reference" and used and follows:
             found.append(_with_priority(aged, place, "guardrail", figures))
-        elif (
-            priority in ("reference", "guardrail")
-            and mandates[aged.owner[place]] < options.max_mandates
+        elif (priority == "guardrail" or (priority == "reference" and used)) and (
+            mandates[aged.owner[place]] < options.max_mandates
         ):
             confirmed = bool(aged.verified[place])
             if confirmed or (cited >= options.mandate_cited and right >= options.mandate_right):
