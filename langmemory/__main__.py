@@ -1,10 +1,13 @@
 """The command line as a process: what the script ``langmemory`` and `python -m langmemory` run."""
 
+import gc
+
 from langmemory.errors import ConfigError
 
 
 def main() -> None:
     """Run the command line, and end the process."""
+    gc.set_threshold(50_000)  # of what is imported nothing is garbage: looking for it took a tenth of the start
     try:
         from langmemory.cli.app import app
     except ConfigError as error:  # the parts whose commands it lists are configured wrongly

@@ -42,8 +42,8 @@ class Part:
     """Modules whose ``routes`` the REST API has beside those that derive from operations."""
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """By the word of the command line: the heading that lists it, and the place of its function."""
-    mcp_tools: Sequence[str] = ()
-    """Modules that declare tools of the MCP server."""
+    agent_tools: Sequence[str] = ()
+    """Modules that declare tools of the MCP server for clients that are agents, and are imported only for those."""
     exports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By the module that has them: names of ``langmemory`` itself."""
 
@@ -54,7 +54,7 @@ BUILT_IN: Final = (
         rooms={
             "bus": "langmemory.parts.team.bus:Bus", "swarm": "langmemory.parts.team.swarm:Swarm",
         },
-        mcp_tools=("langmemory.parts.team.mcp_tools",),
+        agent_tools=("langmemory.parts.team.mcp_tools",),
     ),
     Part(
         name="vault",

@@ -44,7 +44,7 @@ def ask():
         "loaded": [one for one in loaded if one.split(".")[2] == part.name],
         "commands": [one for one in part.commands if one in commands],
         "routes": [path for path in routes if path.split("/")[1] in part.rooms],
-        "tools": [name for name, module in tools.items() if module in part.mcp_tools],
+        "tools": [name for name, module in tools.items() if module in part.agent_tools],
     } for part in BUILT_IN}
 
 answers = {}
@@ -75,7 +75,7 @@ def test_a_part_that_is_switched_off_is_gone(name: str) -> None:
     assert with_it["rooms"] == list(part.rooms)
     assert with_it["commands"] == list(part.commands)
     assert bool(with_it["routes"]) == bool(part.rooms)
-    assert bool(with_it["tools"]) == bool(part.mcp_tools)
+    assert bool(with_it["tools"]) == bool(part.agent_tools)
     assert without == {
         "found": 1,
         "rooms": [],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -135,7 +134,6 @@ def serve(
 
     On this machine no token is needed. Elsewhere `langmemory token create` makes one.
     """
-    gc.disable()  # nothing of what is imported is garbage: a tenth of the start was spent to see that
     try:
         from langmemory.server.app import create_app
         from langmemory.server.serving import address_of, listen
@@ -145,9 +143,6 @@ def serve(
     from langmemory.server.access import LOCAL, Grant
     from langmemory.server.oauth.settings import OAuthSettings
     from langmemory.server.settings import ServerSettings
-
-    gc.freeze()
-    gc.enable()
 
     oauth = None
     if oauth_issuer is not None and oauth_resource is not None:

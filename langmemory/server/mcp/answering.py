@@ -15,7 +15,7 @@ from langmemory.server.access import Access
 from langmemory.server.api.context import InjectRequest, inject_context
 from langmemory.server.mcp import project_tools as project_tools  # likewise
 from langmemory.server.mcp.sdk import INTERNAL_ERROR, INVALID_PARAMS, Answer, Call, Json, Refusal
-from langmemory.server.mcp.tools import Turn, all_tools, document_of, reachable
+from langmemory.server.mcp.tools import Turn, document_of, reachable, tool_named
 from langmemory.server.problems import Problem, invalid, problem_of
 from langmemory.server.service import log_failure
 
@@ -54,9 +54,9 @@ def answering(access_of: Callable[[Call], Access], forgot: Callable[[], None]) -
 
 async def _called(turn: Turn, name: str, arguments: Json) -> Json:
     """Return what a tool answers. What is wrong with a call is an answer, too, which the model can read."""
-    tool = all_tools().get(name)
+    tool = tool_named(name)
     if tool is None:
-        known = ", ".join(all_tools())
+        known = ", ".join(one.name for one in reachable(turn.access))
         raise Refusal(INVALID_PARAMS, f"There is no tool {name!r:.80}; there are {known}.")
     try:
         turn.access.grant.check_scope(tool.scope)

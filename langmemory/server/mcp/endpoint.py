@@ -118,14 +118,15 @@ async def _run(manager: Manager, *, task_status: TaskStatus[None]) -> None:
 def _tool_called(body: bytes) -> tuple[str, Tool] | tuple[None, None]:
     """Return the tool that a message calls, with its name; None where it calls none, or is none, of which
     the SDK says what is wrong."""
-    from langmemory.server.mcp.tools import all_tools
+    from langmemory.server.mcp.tools import tool_named
 
     try:
         call = from_json(body)
         name = call["params"]["name"]
-        return (name, all_tools()[name]) if call["method"] == "tools/call" else (None, None)
+        tool = tool_named(name) if call["method"] == "tools/call" else None
     except (ValueError, TypeError, KeyError):
         return None, None
+    return (None, None) if tool is None else (name, tool)
 
 
 def _check_scope(grant: Grant, tool: Tool, oauth: ProtectedResource) -> None:

@@ -185,13 +185,18 @@ def tool(
     return declare
 
 
-def all_tools() -> dict[str, Tool]:
-    """Return the tools there are, by name: those made by hand, and those that derive from operations."""
-
-    for part in parts():
-        for module in part.mcp_tools:
+def all_tools(*, agents: bool = True) -> dict[str, Tool]:
+    """Return the tools there are, by name: those made by hand, and those that derive from operations. Without
+    ``agents`` those for agents may be missing."""
+    for part in parts() if agents else ():
+        for module in part.agent_tools:
             import_module(module)  # declares its tools
     return TOOLS | derived_tools()
+
+
+def tool_named(name: str) -> Tool | None:
+    """Return a tool by its name; None where there is none."""
+    return all_tools(agents=False).get(name) or all_tools().get(name)
 
 
 def reachable(access: Access) -> list[Tool]:
@@ -200,7 +205,7 @@ def reachable(access: Access) -> list[Tool]:
     has_projects = grant.viewer is None and bool(reached_projects(access))
     return [
         one
-        for one in all_tools().values()
+        for one in all_tools(agents=grant.agent is not None).values()
         if RANK[grant.scope] >= RANK[one.scope]
         and (grant.agent is not None or not one.for_agents)
         and (has_projects or not one.for_projects)
