@@ -7,7 +7,7 @@ from langmemory.errors import ConfigError
 
 def main() -> None:
     """Run the command line, and end the process."""
-    gc.set_threshold(50_000)  # of what is imported nothing is garbage: looking for it took a tenth of the start
+    gc.set_threshold(50_000)  # nothing of what is imported is garbage: to look for it took long
     try:
         from langmemory.cli.app import app
     except ConfigError as error:  # the parts whose commands it lists are configured wrongly

@@ -43,7 +43,7 @@ class Part:
     commands: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """By the word of the command line: the heading that lists it, and the place of its function."""
     agent_tools: Sequence[str] = ()
-    """Modules that declare tools of the MCP server for clients that are agents, and are imported only for those."""
+    """Modules that declare tools of the MCP server for clients that are agents; imported only for those."""
     exports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By the module that has them: names of ``langmemory`` itself."""
 

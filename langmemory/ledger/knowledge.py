@@ -14,6 +14,7 @@ import numpy as np
 
 from langmemory.formation.contradiction.comparable import key_of
 from langmemory.formation.relations.vocabulary import BY_NAME
+from langmemory.languages import detect_language, keyword_terms, split_words, word_forms
 from langmemory.languages.spelling import normalised_text
 from langmemory.ledger import (
     graph_rows,
@@ -34,8 +35,8 @@ from langmemory.ledger.listing import TOLD_AT
 from langmemory.ledger.removal import was_deleted
 from langmemory.ledger.scopes import CompiledScope, compile_scope
 from langmemory.ledger.values import leaf_value, maybe_datetime
-from langmemory.ports.candidates import Floats, Ids
-from langmemory.ports.facts import Claim, KnownFact, fingerprint
+from langmemory.ports.candidates import Floats, Ids, KeywordQuery
+from langmemory.ports.facts import BEGINS, Claim, KnownFact, fingerprint
 from langmemory.procedures import AFTER_KEYS, KEYS
 from langmemory.types import Entity, Kind, Memory, Namespace, Review, Scope, Status
 from langmemory.values import TEXT_FIELDS, from_json
@@ -59,6 +60,7 @@ _CAME: Final = (
 _WORDS: Final = tuple(f"{inside}{name}" for inside in ("", "content.") for name in TEXT_FIELDS)
 """Where the text of a value stands (`readable_text`)."""
 
+_WITH_CLAIMS: Final[tuple[Kind, ...]] = ("semantic", "procedural")
 MOST_TOLD: Final = 1_000
 LATEST_OF_RELATION: Final = 20
 MOST_MATCHES: Final = 100
@@ -252,44 +254,80 @@ class StoreKnowledge:
         reading.about[asked] = self._facts(items)
         return reading.about[asked]
 
-    def told_by(
-        self, speaker: str, owner: str | None, beginnings: Collection[str]
-    ) -> Sequence[KnownFact]:
-        """Return facts with claims of this speaker and owner that hold, the latest first, of the
-        `MOST_TOLD` said last: the latest `LATEST_OF_RELATION` of each relation, and those whose text has
-        one of these beginnings of words, case folded; one that stands in more than `MOST_MATCHES` facts
-        tells nothing."""
-        reading = self._now()
-        if (speaker, owner) not in reading.told:
-            latest = f"ORDER BY {TOLD_AT} DESC, {{0}}.id DESC LIMIT {MOST_TOLD:d}"
-            rows = reading.snapshot.connection.execute(
-                # In the order of the index: of whoever told twenty thousand, the latest alone are read.
-                "SELECT o.id, o.value ->> '$.text', (SELECT min(e.relation) FROM edge e WHERE e.fact = o.id) "
-                "FROM json_each(?) k CROSS JOIN item o ON o.id IN ("
-                "SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = k.value AND i.namespace = ? "
-                f"AND i.status = 'active' AND i.speaker = ? AND i.owner IS ? AND {self._believed.where} "
-                f"AND EXISTS (SELECT 1 FROM edge e WHERE e.fact = i.id) {latest.format('i')}) "
-                f"{latest.format('o')}",
-                (
-                    json.dumps(("semantic", "procedural")), reading.namespace, speaker, owner,
-                    *self._believed.bindings,
-                ),
-            )  # fmt: skip
-            reading.told[speaker, owner] = [
-                (item, str(text or "").casefold(), relation) for item, text, relation in rows
-            ]
-        told = reading.told[speaker, owner]
+    def told_by(self, speaker: str, owner: str | None, text: str) -> Sequence[KnownFact]:
+        """Return facts with claims of this speaker and owner that hold and that a text may speak of, the
+        latest first: the latest `LATEST_OF_RELATION` of each relation, of the `MOST_TOLD` said last those
+        with a word of the text or its beginning, and of older ones up to `MOST_MATCHES` that the keyword
+        index finds by its words. What stands in more than `MOST_MATCHES` facts tells nothing."""
+        told = self._told(speaker, owner)
         chosen: set[int] = set()
         of_relation: Counter[str] = Counter()
         for item, _, relation in told:
             of_relation[relation] += 1
             if of_relation[relation] <= LATEST_OF_RELATION:
                 chosen.add(item)
-        for beginning in beginnings:
-            matches = [item for item, text, _ in told if beginning in text]
+        words = split_words(text)
+        for part in {*words, *(word[:BEGINS] for word in words)}:
+            matches = [item for item, said, _ in told if part in said]
             if len(matches) <= MOST_MATCHES:
                 chosen.update(matches)
+        if len(told) >= MOST_TOLD:
+            chosen.update(self._told_before(speaker, owner, text))
         return self._facts(sorted(chosen, reverse=True))
+
+    def _told(self, speaker: str, owner: str | None) -> list[tuple[int, str, str]]:
+        """Return id, text and relation of the `MOST_TOLD` latest facts, and of the latest of each relation."""
+        reading = self._now()
+        if (speaker, owner) not in reading.told:
+            order = f"{TOLD_AT.format('i')} DESC, i.id DESC"
+            relation = "(SELECT min(e.relation) FROM edge e WHERE e.fact = i.id)"
+            theirs, bindings = self._theirs(speaker, owner)
+            latest = reading.snapshot.connection.execute(
+                # In the order of the index: of whoever told twenty thousand, the latest alone are read.
+                f"SELECT i.id, i.value ->> '$.text', {relation} FROM item i WHERE i.id IN ("
+                f"SELECT n.id FROM json_each(?) k CROSS JOIN item n ON n.id IN ("
+                f"SELECT i.id FROM item i INDEXED BY item_class WHERE i.kind = k.value AND {theirs} "
+                f"ORDER BY {order} LIMIT {MOST_TOLD:d})) ORDER BY {order} LIMIT {MOST_TOLD:d}",
+                (json.dumps(_WITH_CLAIMS), *bindings),
+            ).fetchall()
+            if len(latest) == MOST_TOLD:
+                known = {item for item, *_ in latest}
+                latest += [
+                    row
+                    for row in reading.snapshot.connection.execute(
+                        "SELECT o.id, o.value ->> '$.text', r.relation FROM ("
+                        f"SELECT i.id, {relation} AS relation, row_number() OVER "
+                        f"(PARTITION BY {relation} ORDER BY {order}) AS nth FROM item i "
+                        f"WHERE i.kind IN (SELECT value FROM json_each(?)) AND {theirs}) r "
+                        f"JOIN item o ON o.id = r.id WHERE r.nth <= {LATEST_OF_RELATION:d} ORDER BY r.nth",
+                        (json.dumps(_WITH_CLAIMS), *bindings),
+                    )
+                    if row[0] not in known
+                ]
+            reading.told[speaker, owner] = [
+                (item, str(text or "").casefold(), relation) for item, text, relation in latest
+            ]
+        return reading.told[speaker, owner]
+
+    def _told_before(self, speaker: str, owner: str | None, text: str) -> list[int]:
+        """Return the facts that the keyword index finds by the words of a text."""
+        connection, terms = self._now().snapshot.connection, keyword_terms(text)
+        asked = KeywordQuery(terms=terms, forms=word_forms(terms, detect_language(text)))
+        found, _ = self._now().snapshot.keyword(self._believed, asked, MOST_MATCHES)
+        theirs, bindings = self._theirs(speaker, owner)
+        rows = connection.execute(
+            f"SELECT i.id FROM carray(?) c CROSS JOIN item i ON i.id = c.value WHERE {theirs}",
+            (connection.array(found), *bindings),
+        )
+        return [item for (item,) in rows]
+
+    def _theirs(self, speaker: str, owner: str | None) -> tuple[str, tuple[Any, ...]]:
+        """Return the condition that an item ``i`` is a fact of a speaker and owner that holds."""
+        return (
+            f"i.namespace = ? AND i.status = 'active' AND i.speaker = ? AND i.owner IS ? "
+            f"AND {self._believed.where} AND EXISTS (SELECT 1 FROM edge e WHERE e.fact = i.id)",
+            (self._now().namespace, speaker, owner, *self._believed.bindings),
+        )
 
     def procedures(self) -> Sequence[KnownFact]:
         return self._select(

@@ -20,6 +20,9 @@ Implied = Literal["denied", "past"]
 """A denial ("is not allergic to nuts"), or the past tense ("was married to Beth")."""
 
 
+BEGINS: Final = 4
+"""Letters that the words of a text share with those of a fact it may speak of."""
+
 EXTRACTION_FAILED: Final = "extraction failed"
 """Among what an extraction dropped, and in the note of its run: a model answered, but nothing could be
 made of it, and the turns stay as they were said."""
@@ -276,11 +279,9 @@ class SnapshotKnowledge(FullKnowledge, Protocol):
     def similar(self, name: str, others: Sequence[str]) -> list[float]:
         """Return the cosines of a name to others; 0 where names are not compared."""
 
-    def told_by(
-        self, speaker: str, owner: str | None, beginnings: Collection[str]
-    ) -> Sequence[KnownFact]:
-        """Return facts with claims of this speaker and owner that hold, the latest first: the latest of each
-        relation, and those that have a word with one of these beginnings, case folded."""
+    def told_by(self, speaker: str, owner: str | None, text: str) -> Sequence[KnownFact]:
+        """Return facts with claims of this speaker and owner that hold and that a text may speak of, the
+        latest first: the latest of each relation, and those that share a word with the text."""
 
     def near_first(self, words: Collection[str], enough: int) -> Sequence[Entity]:
         """Return the entities of the namespace, as `everyone` does, whose normalised name has one of these

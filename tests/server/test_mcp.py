@@ -16,7 +16,7 @@ from langmemory.changes import AddMemory, ChangeSet, OpenReview, RemoveMemory  #
 from langmemory.config import Config, RecallConfig  # isort: skip
 from langmemory.citing import note_id  # isort: skip
 from langmemory.declaring.fields import not_null, without_nulls  # isort: skip
-from langmemory.server.mcp.answering import all_tools  # isort: skip
+from langmemory.server.mcp.tools import all_tools  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
 
 PLACE = ("memories", "maria")

@@ -11,13 +11,10 @@ from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import PLANNED, canonical, relation_named
 from langmemory.formation.rules.retractions.frame import FRAMES
-from langmemory.languages import split_words
 from langmemory.languages.spelling import name_key
 from langmemory.ports.facts import Claim, Fact, FactKind, SnapshotKnowledge
 from langmemory.types import NO_LONGER, Privacy
 
-BEGINS = 4
-"""Letters that the words of a clause share with those of a fact it may speak of."""
 _SHOWN_TIME = re.compile(r" \(\d{4}[\d –:-]*\)(?=[.。]?$)")
 
 
@@ -72,8 +69,7 @@ def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
 
 def held_of(turn: Turn, knowledge: SnapshotKnowledge, shown: str) -> Iterator[Held]:
     """What whoever says a turn told before and may take back with it, the latest first."""
-    beginnings = {word[:BEGINS] for word in split_words(turn.text)}
-    facts = knowledge.told_by(turn.speaker, turn.owner, beginnings)
+    facts = knowledge.told_by(turn.speaker, turn.owner, turn.text)
     if not facts:
         return
     anonymous = turn.speaker.casefold() in person_words().self and turn.owner

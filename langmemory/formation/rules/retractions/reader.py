@@ -25,7 +25,7 @@ from langmemory.formation.rules.retractions.corrections import (
     said_instead,
 )
 from langmemory.formation.rules.retractions.frame import FRAMES, Ending, Frame, union_of_languages
-from langmemory.formation.rules.retractions.held import BEGINS, Held, no_longer
+from langmemory.formation.rules.retractions.held import Held, no_longer
 from langmemory.formation.rules.retractions.marking import (
     Alike,
     Marked,
@@ -37,7 +37,7 @@ from langmemory.formation.rules.retractions.marking import (
 from langmemory.formation.statements import cues
 from langmemory.languages import split_words
 from langmemory.languages.patterns import compiled
-from langmemory.ports.facts import Fact, FactKind
+from langmemory.ports.facts import BEGINS, Fact, FactKind
 
 SURE, UNSURE = 0.85, 0.5
 """Confidence of what is clear, and of what a person is asked about."""
