@@ -154,9 +154,10 @@ def end_claims(connection: Connection, item: int) -> None:
 
 
 def delete_of_run(connection: Connection, run: str) -> dict[str, int]:
-    """Remove what a run added beside the items; how many rows of each table."""
+    """Remove what a run added beside the items; how many rows, by what a person calls one."""
     counts = {}
-    for table in [table.name for table in schema.tables() if table.undone]:
-        connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
-        counts[table] = connection.changes()
+    for table in schema.tables():
+        if table.undone is not None:
+            connection.execute(f"DELETE FROM {table.name} WHERE run = ?", (run,))
+            counts[table.undone] = connection.changes()
     return counts

@@ -276,7 +276,7 @@ class StoreKnowledge:
         return self._facts(sorted(chosen, reverse=True))
 
     def _told(self, speaker: str, owner: str | None) -> list[tuple[int, str, str]]:
-        """Return id, text and relation of the `MOST_TOLD` latest facts, and of the latest of each relation."""
+        """Return id, text and relation of the `MOST_TOLD` latest, and of the latest of each relation."""
         reading = self._now()
         if (speaker, owner) not in reading.told:
             order = f"{TOLD_AT.format('i')} DESC, i.id DESC"

@@ -28,6 +28,7 @@ from langmemory.ledger.items import Write
 from langmemory.ledger.namespaces import intern
 from langmemory.ledger.removal import RESTORABLE, revise
 from langmemory.ledger.values import IS_NODE, from_us
+from langmemory.pluralize import count_noun
 from langmemory.types import Applied, Run
 from langmemory.values import from_json
 
@@ -421,9 +422,9 @@ def _take_back(connection: Connection, run: Run) -> Iterator[str]:
             graph_writing.link(connection, entity, target or None, link_run)
             yield f"link {key} to {same_as}" if same_as else f"unlink {key}"
     runs.keep_links(connection, runs.UNDO + run.id, before)
-    for table, count in graph_writing.delete_of_run(connection, run.id).items():
+    for noun, count in graph_writing.delete_of_run(connection, run.id).items():
         if count:
-            yield f"take back {table}: {count}"
+            yield f"take back {count_noun(count, noun)}"
     opened, reopened = reviews.take_back(connection, run.id)
     yield from (f"take back review {one}" for one in opened)
     yield from (f"reopen review {one}" for one in reopened)

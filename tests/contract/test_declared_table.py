@@ -27,7 +27,7 @@ REMARK = Table(
     ),
     indexes=(Index("remark_item", "item"),),
     beside="item",
-    undone=True,
+    undone="remark",
     readers=through("item"),
 )
 WORDS = "zyxommatic cheese"

@@ -558,7 +558,7 @@ def test_a_large_file_is_not_searched_for_a_small_run(store: MemoryStore) -> Non
     with store._core.engine.database.write() as writer, store._core.engine.read() as snapshot:
         watch(writer)
         watch(snapshot.connection)
-    assert "take back entity: 1" in store.changes.undo("r2").lines
+    assert "take back 1 name" in store.changes.undo("r2").lines
     with store._core.engine.database.write() as writer, store._core.engine.read() as snapshot:
         writer.exec_trace = snapshot.connection.exec_trace = None
     named = {table for sql in plans for table in TABLES if f" {table} " in f"{sql} "}

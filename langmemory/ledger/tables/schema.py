@@ -285,7 +285,7 @@ EVIDENCE = Table(
     key=("item", "source"),
     indexes=(Index("evidence_source", "source"), Index("evidence_run", "run")),
     beside="item",
-    undone=True,
+    undone="source",
     readers=through("item", "source"),
 )
 REFLECTED = Table(
@@ -327,7 +327,7 @@ ENTITY = Table(
         Index("entity_run", "run"),
     ),
     # Somebody that only others' private memories name is not there.
-    undone=True,
+    undone="name",
     readers=where(
         "CASE WHEN {is_anchor} THEN rls_anchor_is_open(id) AND {names_no_memory_or_an_open_one} "
         "ELSE {name_stands_in_a_memory} END"
@@ -345,7 +345,7 @@ ALIAS = Table(
     ),
     key=("norm", "namespace", "entity"),
     indexes=(Index("alias_entity", "entity"), Index("alias_run", "run")),
-    undone=True,
+    undone="spelling",
     readers=where(
         "EXISTS (SELECT 1 FROM entity e WHERE e.id = alias.entity) AND {alias_stands_in_a_memory}"
     ),
@@ -357,7 +357,7 @@ MENTION = Table(
     key=("entity", "item"),
     indexes=(Index("mention_item", "item"), Index("mention_run", "run")),
     beside="item",
-    undone=True,
+    undone="mention",
     readers=through("item"),
 )
 EDGE = Table(
@@ -381,7 +381,7 @@ EDGE = Table(
         Index("edge_run", "run"),
     ),
     beside="item",
-    undone=True,
+    undone="connection",
     readers=through("fact", "subject", "object"),
 )
 REVIEW = Table(

@@ -143,8 +143,8 @@ class Table:
     """Whether each row belongs to a memory, or to a turn of a conversation, and goes when that goes."""
     outlives: bool = False
     """Whether rows stay when the item goes beside which they stand."""
-    undone: bool = False
-    """Whether rows go when the run is undone that added them."""
+    undone: str | None = None
+    """What a person calls a row, where rows go when the run is undone that added them."""
     record: bool = False
     """Whether it tells what happened, not what is known: an export without history leaves it out."""
     derived: bool = False
