@@ -29,6 +29,7 @@ from langmemory.operations.following import (
     note_reworded,
     reinstate,
 )
+from langmemory.ports.candidates import Floats
 from langmemory.search import langgraph
 from langmemory.search.langgraph import Batch
 from langmemory.steps import Steps, Wait, call
@@ -43,13 +44,15 @@ def steps(core: Core, batch: Batch) -> Steps[list[Result]]:
         queries, vectors = langgraph.queries(batch), None
         if queries and not core.embeds_cheaply:
             vectors = yield call(core.searching, "embed", queries)
+        known: dict[str, Floats | None] = dict(vectors or {})
 
-        def read_once() -> None:
-            known = core.searching.embed(queries) if vectors is None else vectors
-            langgraph.read(batch, core.engine, core.searching, known)
+        def read_once(words: bool) -> None:
+            if vectors is None:
+                known.update(core.searching.embed(queries))
+            langgraph.read(batch, core.engine, core.searching, known, words=words)
 
         def read() -> None:
-            core.engine.retried(read_once)
+            core.answered(read_once, known)
 
         def in_thread() -> Awaitable[None]:
             only_gets = all(isinstance(op, GetOp) for _, op in batch.reads)

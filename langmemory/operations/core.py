@@ -35,6 +35,7 @@ from langmemory.ledger.usage import UsageCounts
 from langmemory.operations.archive import Archive
 from langmemory.operations.workers import Workers
 from langmemory.pacing import in_steps
+from langmemory.ports.candidates import Floats
 from langmemory.ports.journal import Projection
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.models import Expander, Planner, Reranker
@@ -239,6 +240,27 @@ class Core:
         """Return a blocking read to wait for; a connection that breaks meanwhile is replaced."""
         retried = partial(self.engine.retried, call)
         return Wait(retried, lambda: self.workers.read(retried))
+
+    def answered(self, read: Callable[[bool], T], vectors: Mapping[str, Floats | None]) -> T:
+        """Return what a read answers, once more without the keyword index where that is damaged, cannot be
+        written anew, and ``vectors`` of what is asked can answer instead.
+
+        Args:
+            read: Takes whether the keyword index can be asked.
+            vectors: As they are known when it fails.
+        """
+        try:
+            return self.engine.retried(lambda: read(True))
+        except DatabaseError as error:
+            known = any(one is not None for one in vectors.values())
+            if not (known and self.engine.lacks_keywords(error)):
+                raise
+        return read(False)
+
+    def answering(self, read: Callable[[bool], T], vectors: Mapping[str, Floats | None]) -> Wait:
+        """Return `answered` to wait for."""
+        answered = partial(self.answered, read, vectors)
+        return Wait(answered, lambda: self.workers.read(answered))
 
     def preparing(self, call: Callable[[], Any]) -> Wait:
         """Return the preparation of a write to wait for; several are done in order of arrival."""

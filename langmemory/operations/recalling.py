@@ -99,41 +99,38 @@ def steps(
         options["min_score"] = core.config.recall.min_score
     recalling = _Recalling(core=core, viewer=viewer, namespace=namespace, options=options)
 
-    def prepared() -> _Questions:
-        recalling.grow()
-        asked = recalling.questions(extract_question(query))
+    def prepared(one: _Recalling) -> _Questions:
+        one.grow()
+        asked = one.questions(extract_question(query))
         return replace(asked, neighbour=neighbour_asked(query))
 
-    def recalled(asked: _Questions) -> Recall:
-        found = recalling.answer(asked)
+    def recalled(one: _Recalling, asked: _Questions) -> Recall:
+        found = one.answer(asked)
         if viewer is not None:
             found = _with_memories(found, without_numbers)
         return replace(found, query=query)
 
-    def at_once() -> Recall:
-        asked = prepared()
-        recalling.vectors.update(core.searching.embed(asked.texts))
-        return recalled(asked)
+    def at_once(words: bool) -> Recall:
+        one = replace(recalling, words=words)
+        asked = prepared(one)
+        one.vectors.update(core.searching.embed(asked.texts))
+        return recalled(one, asked)
 
     found: Recall
-    try:
-        if core.embeds_cheaply:
-            found = yield core.reading(at_once)
-            return found
-        asked = yield core.reading(prepared)
-        recalling.vectors.update((yield call(core.searching, "embed", asked.texts)))
-        encoder = core.indexing.sparse
-        if encoder is not None and options.get("known_at") is None:
-            recalling.sparse.update((yield call(encoder, "queries", asked.texts)))
-        found = yield core.reading(lambda: recalled(asked))
+    if core.embeds_cheaply:
+        found = yield core.answering(at_once, recalling.vectors)
         return found
-    except DatabaseError as error:
-        if not core.engine.lacks_keywords(error) or not any(
-            one is not None for one in recalling.vectors.values()
-        ):
-            raise
-    recalling = replace(recalling, words=False)
-    found = yield core.reading(lambda: recalled(prepared()))
+    asked = yield core.reading(lambda: prepared(recalling))
+    recalling.vectors.update((yield call(core.searching, "embed", asked.texts)))
+    encoder = core.indexing.sparse
+    if encoder is not None and options.get("known_at") is None:
+        recalling.sparse.update((yield call(encoder, "queries", asked.texts)))
+
+    def embedded(words: bool) -> Recall:
+        one = replace(recalling, words=words)
+        return recalled(one, asked if words else prepared(one))
+
+    found = yield core.answering(embedded, recalling.vectors)
     return found
 
 

@@ -124,9 +124,15 @@ def queries(batch: Batch) -> list[str]:
 
 
 def read(
-    batch: Batch, engine: Engine, searching: Searching, vectors: Mapping[str, Floats | None]
+    batch: Batch,
+    engine: Engine,
+    searching: Searching,
+    vectors: Mapping[str, Floats | None],
+    *,
+    words: bool = True,
 ) -> None:
-    """Answer the reads of a batch in place, on one snapshot. ``vectors`` are those of its queries."""
+    """Answer the reads of a batch in place, on one snapshot. ``vectors`` are those of its queries, ``words``
+    says whether the keyword index can be asked."""
     alive_at_us = searching.alive_at_us()
     position, op = batch.reads[0]
     if len(batch.reads) == 1 and isinstance(op, GetOp):  # no snapshot needed
@@ -139,7 +145,9 @@ def read(
                 found = _get(batch, op, lambda *of: connection.execute(*of).fetchone(), alive_at_us)
                 batch.results[position] = found
             elif isinstance(op, SearchOp):
-                batch.results[position] = _search(batch, op, snapshot, searching, vectors)
+                batch.results[position] = _search(
+                    batch, op, snapshot, searching, vectors, words=words
+                )
             else:
                 batch.results[position] = _list_namespaces(batch, op, connection, alive_at_us)
 
@@ -179,12 +187,16 @@ def _search(
     snapshot: Snapshot,
     searching: Searching,
     vectors: Mapping[str, Floats | None],
+    *,
+    words: bool,
 ) -> list[SearchItem]:
     alive_at_us = searching.alive_at_us()
     scope = Scope(namespace=tuple(op.namespace_prefix), filter=op.filter, viewer=batch.viewer)
     if op.query and op.query.strip():
         vector = vectors.get(op.query)
-        ids, scores = searching.rank(snapshot, scope, op.query, vector, op.limit, op.offset)
+        ids, scores = searching.rank(
+            snapshot, scope, op.query, vector, op.limit, op.offset, words=words
+        )
         rows = _rows_by_id(snapshot, ids)
         shown: list[float | None] = [
             None if math.isnan(score) else score for score in scores.tolist()

@@ -203,9 +203,12 @@ class Searching:
         vector: Floats | None,
         limit: int,
         offset: int = 0,
+        *,
+        words: bool = True,
     ) -> Ranked:
         """Return ids of the items ``offset`` to ``offset + limit`` in ranked order, with the scores
-        LangGraph shows: the cosine, or BM25 for a search by words alone.
+        LangGraph shows: the cosine, or BM25 for a search by words alone. Without ``words`` the keyword index
+        is not asked where vectors can answer.
 
         The pages of one search neither overlap nor leave anything out, as long as nothing changes: a
         page goes on where the one before it ended (`Pages`), and a search for more items, which may
@@ -215,6 +218,8 @@ class Searching:
         mode = self.indexing.mode
         if vector is None or mode == "keyword" or self.incomparable(snapshot):
             mode = "keyword"
+        elif not words:
+            mode = "semantic"
         first = -(-limit // POOL) * POOL if mode == "hybrid" else limit
         if first <= 0:
             return NOTHING

@@ -82,8 +82,8 @@ def test_a_write_to_a_damaged_index_mends_it(tmp_path: Path, damage: str) -> Non
 async def test_vectors_answer_where_the_index_cannot_be_mended(
     tmp_path: Path, words_only: bool
 ) -> None:
-    """A page of the index that cannot be read is a damage of the file: recall goes by meaning and says so;
-    without vectors it is refused."""
+    """A page of the index that cannot be read is a damage of the file: recall goes by meaning and says so,
+    LangGraph's search goes by meaning; without vectors both are refused."""
     path = tmp_path / "m.db"
     filled(path, words_only=words_only).close()
     raw = apsw.Connection(str(path))
@@ -97,7 +97,14 @@ async def test_vectors_answer_where_the_index_cannot_be_mended(
         if words_only:
             with pytest.raises(DatabaseError, match="doctor"):
                 store.recall("Who repairs the boiler?", HOME)
+            with pytest.raises(DatabaseError, match="doctor"):
+                store.search(HOME, query="Who repairs the boiler?")
             return
+        for items in (
+            store.search(HOME, query="Who repairs the boiler?"),
+            await store.asearch(HOME, query="Who repairs the boiler?"),
+        ):
+            assert items[0].key == "boiler"
         for found in (
             store.recall("Who repairs the boiler?", HOME),
             await store.arecall("Who repairs the boiler?", HOME),
