@@ -63,7 +63,11 @@ class AgentMemory:
     def format_for_injection(self, query: str, budget: int = 400) -> str:
         """Return the memory block for a prompt: what always holds, and what fits the query."""
         found = self._seen.recall(
-            query, self.namespace, **OF_A_BLOCK, include_demoted=False
+            query,
+            self.namespace,
+            of_block=True,
+            min_score=OF_A_BLOCK["min_score"],
+            include_demoted=False,
         ).results
         conversing = conversing_of(self._seen)
         always = [] if conversing is None else conversing.mandates(self.namespace)

@@ -17,7 +17,7 @@ class BlockOptions(TypedDict, total=False):
     limit: int
     """Most results: 10 (default; more in a large store where the preset has ``limit_growth``), or with
     ``budget_tokens`` as many as the preset has ``depth`` (40), so that the budget decides. Of a block it is
-    16, mandates and the viewer's requests aside."""
+    16 and grows likewise, mandates and the viewer's requests aside."""
     # A tuple by itself: mypy takes ("core",) for no Collection of Kind.
     kinds: tuple[Kind, ...] | Collection[Kind] | None
     """Only these kinds of memory; None (default) is every kind, of a block every kind but core and working
@@ -61,6 +61,8 @@ class RecallOptions(BlockOptions, total=False):
     include_archive: bool
     """Include archived memories, in the memory file and in the archive file, ranked with the others.
     With ``known_at`` also memories that have moved there since."""
+    of_block: bool
+    """Take the limit that a block has where none is given (default False)."""
     include_demoted: bool
     """Include memories with the priority ``archive`` (default). False is for prompts; recall then finds
     the evidence of a demoted fact instead."""
@@ -83,6 +85,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "exclude": (),
     "counted": True,
     "include_archive": False,
+    "of_block": False,
     "include_demoted": True,
     "granularity": "turn",
     "explain": False,
@@ -90,7 +93,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """What holds for an option that is left out, where it is not None."""
 
 OF_A_BLOCK: Final[BlockOptions] = {"limit": 16, "min_score": "auto"}
-"""What holds for a block instead."""
+"""What holds for a block instead. A store that has presets is told ``of_block``, so that they have its limit
+grow."""
 
 _TIMES: Final = ("as_of", "known_at", "since", "until", "now")
 _VAULT: Final = "vault"

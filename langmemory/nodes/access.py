@@ -26,7 +26,7 @@ from langmemory.nodes.state import RecalledMemory
 from langmemory.operations.changes import ViewerChanges, archived
 from langmemory.operations.conversing import conversing_of
 from langmemory.operations.core_files import CoreFiles
-from langmemory.recall_options import RecallOptions
+from langmemory.recall_options import OF_A_BLOCK, RecallOptions
 from langmemory.redaction import Redactor, redact_credentials
 from langmemory.steps import Steps, awaiting, blocking, call, thread_call
 from langmemory.stores.face import AwareStore, bound
@@ -81,8 +81,13 @@ class RecallRequest:
     viewer: str | None = None
     """Whose private memories may be shown; None is the application itself."""
     options: RecallOptions
-    """A ``limit`` at least. For a store that is no `MemoryStore`, only a number counts as ``min_score``, for
+    """For a store that is no `MemoryStore`, only a number counts as ``min_score``, for
     its own scores; what such a store does not know has no effect."""
+
+    @property
+    def limit(self) -> int:
+        """Results at most, of a store without presets."""
+        return self.options.get("limit", OF_A_BLOCK["limit"])
 
     @property
     def kinds(self) -> Collection[Kind]:
@@ -212,7 +217,7 @@ class StoreAccess:
                 "keeps none; use a MemoryStore, or leave documents out."
             )
         # Mostly enough of so many are left after our own filter.
-        wanted = 2 * request.options["limit"] + len(request.exclude) + 10
+        wanted = 2 * request.limit + len(request.exclude) + 10
         place, filter = request.namespace, dict(options.get("filter") or {}) or None
         while True:
             found = yield call(
@@ -224,7 +229,7 @@ class StoreAccess:
                 )
                 return _recall(request, found)
             recall = _recall(request, found)
-            if len(recall) >= request.options["limit"] or len(found) < wanted:
+            if len(recall) >= request.limit or len(found) < wanted:
                 return recall
             wanted *= GROWTH
 
@@ -424,7 +429,7 @@ def _recall(request: RecallRequest, items: list[SearchItem]) -> Recall:
     results.sort(key=lambda result: -result.score)
     return Recall(
         query=request.query,
-        results=tuple(results[: request.options["limit"]]),
+        results=tuple(results[: request.limit]),
         trace=Trace(
             degraded=() if ranked else ("store has no vector index: ranked by shared words",),
             candidates={"search": len(found)},

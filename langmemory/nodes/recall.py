@@ -218,7 +218,8 @@ class RecallNode(MemoryNode):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__(namespace, store=store, name=name)
-        self.options: RecallOptions = check_options({**OF_A_BLOCK, **options}, BlockOptions)
+        self.options: RecallOptions = check_options(options, BlockOptions)
+        self.options = {"min_score": OF_A_BLOCK["min_score"], **self.options}
         if self.options.get("kinds") is None:
             self.options["kinds"] = RECALLED_KINDS
         self.viewer = viewer
@@ -330,6 +331,7 @@ class RecallNode(MemoryNode):
         options: RecallOptions = {
             **self.options,
             "exclude": {*_keys(window, scope), *discarded_branches},
+            "of_block": True,
             "include_demoted": False,
             "documents": documents or None,
         }
@@ -393,7 +395,8 @@ class RecallNode(MemoryNode):
         fresh = [entry_of(one.memory, one.score, one.parts) for one in answer.recall.results]
         now = _once([*always, *fresh])
         earlier = [] if shifted else _still(question, answer.standing)
-        recalled = _once([*now, *earlier])[: len(always) + question.request.options["limit"]]
+        limit = max(question.request.limit, len(fresh))
+        recalled = _once([*now, *earlier])[: len(always) + limit]
         block = disclose(
             always if question.quiet else recalled,
             budget=self.budget,

@@ -61,7 +61,13 @@ from langmemory.recall.presets import Preset, find_preset
 from langmemory.recall.question_extraction import extract_question
 from langmemory.recall.rerankers import named_reranker
 from langmemory.recall.vocabulary import default_vocabulary
-from langmemory.recall_options import DEFAULTS, RecallOptions, check_kinds, check_options
+from langmemory.recall_options import (
+    DEFAULTS,
+    OF_A_BLOCK,
+    RecallOptions,
+    check_kinds,
+    check_options,
+)
 from langmemory.search import langgraph
 from langmemory.search.as_of import AsOfSource, EarlierTexts
 from langmemory.search.searching import now_us
@@ -184,8 +190,13 @@ class _Recalling:
     @property
     def limit(self) -> int:
         """Results at most."""
-        most = DEFAULTS["limit"] if self.budget is None else self.preset.depth
+        most = self.unnamed_limit if self.budget is None else self.preset.depth
         return self.options.get("limit", most)
+
+    @property
+    def unnamed_limit(self) -> int:
+        """Results at most, in a small store, where the call names no limit."""
+        return (OF_A_BLOCK if self.options.get("of_block") else DEFAULTS)["limit"]
 
     def grow(self) -> None:
         """Name the limit where the call names none and the preset has it grow with the memories."""
@@ -194,7 +205,7 @@ class _Recalling:
                 held = snapshot.held(
                     self.namespace, tuple(self.options.get("kinds") or get_args(Kind))
                 )
-            self.options["limit"] = self.preset.grown(DEFAULTS["limit"], held)
+            self.options["limit"] = self.preset.grown(self.unnamed_limit, held)
 
     @property
     def said(self) -> tuple[Kind, ...]:

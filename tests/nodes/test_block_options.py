@@ -64,10 +64,21 @@ def test_every_maker_of_a_block_takes_every_option(maker: str) -> None:
         MAKERS[maker](limitt=3)
 
 
-def test_a_block_has_sixteen_memories_wherever_it_is_made() -> None:
-    """The middleware shows as many as the node by itself."""
+@pytest.mark.parametrize("growth", [0.0, 1.0])
+def test_a_block_has_sixteen_memories_wherever_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, growth: float
+) -> None:
+    """Of a node and of a store without a graph, and more in a large store where the preset asks for it; the
+    middleware shows as many as the node."""
+    monkeypatch.setattr("langmemory.recall.presets.GROWS_FROM", 4)
+    presets = {"preset": "mine", "presets": {"mine": {"limit_growth": growth}}}
+    with filled(tmp_path, Config.model_validate({"recall": presets})) as store:
+        for number in range(38):
+            store.put(NS, f"k{number}", {"text": f"The apple tree number {number} bears fruit."})
+        assert len(shown(store, "Which apple tree?", min_score=None)) == 16 * (1 + growth)
+        assert len(shown(store, "Which apple tree?", min_score=None, limit=3)) == 3
+        assert len(store.recall("apple tree", NS, of_block=True)) == 16 * (1 + growth)
     assert MemoryMiddleware().recall.options == RecallNode().options
-    assert RecallNode().options["limit"] == 16
 
 
 @pytest.mark.parametrize("lowest", [None, 0, 0.999, "auto"])
