@@ -36,7 +36,6 @@ from langmemory.changes import (
 )
 from langmemory.errors import ChangeError, StalePlanError, TurnsReadError
 from langmemory.formation.contradiction.grouping import meant_together
-from langmemory.formation.planning.consequences import mandate_question
 from langmemory.formation.wording import wording
 from langmemory.languages import detect_language
 from langmemory.languages.spelling import name_key
@@ -669,7 +668,7 @@ def update(run: ChangeRun, change: UpdateMemory) -> None:
     if change.facets.trust is None:
         said = facets.get("trust", "person")
         facets["trust"] = least([said, *_trusts(run, [item, *sources])])
-    _check_rise(run, facets, facets["trust"], item)
+    _check_rise(run, facets, facets["trust"])
     new = evidence.add(run.connection, item, sources, run.id)
     entities = [run.entity(key) for key in change.mentions]
     new += graph_writing.mention(run.connection, item, entities, run.id)
@@ -694,11 +693,9 @@ BY_ITSELF: Final[frozenset[RunKind]] = frozenset({"reflection", "maintenance"})
 """Runs in which nobody decides."""
 
 
-def _check_rise(
-    run: ChangeRun, facets: Mapping[str, Any], trust: Trust, item: int | None = None
-) -> None:
-    """Refuse a priority that what comes from such a source gets from a person alone, who is asked about a
-    mandate.
+def _check_rise(run: ChangeRun, facets: Mapping[str, Any], trust: Trust) -> None:
+    """Refuse a priority that what comes from such a source gets from a person alone. Who plans such a rise
+    plans a question instead, as `langmemory.lifecycle.policies.asked` does.
 
     Raises:
         Unchanged: It is one, and no person decides in this run.
@@ -706,9 +703,6 @@ def _check_rise(
     priority = facets.get("priority")
     if run.change_set.kind not in BY_ITSELF or priority is None or may_become(trust, priority):
         return
-    if item is not None and priority == "mandate":
-        [memory] = items.memories(run.connection, np.array([item]))
-        open_review(run, mandate_question(memory))
     raise Unchanged(f"rests on {trust} sources, so only a person makes it a {priority}")
 
 

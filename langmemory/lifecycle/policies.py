@@ -36,7 +36,7 @@ from langmemory.lifecycle.retention import (
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats
 from langmemory.ports.lifecycle import Aged, Flags, LifecycleView
 from langmemory.procedures import KEYS
-from langmemory.trust import MAY_BECOME
+from langmemory.trust import may_become
 
 
 def novelty(aged: Aged, texts: Sequence[str], *, told: int) -> Floats:
@@ -149,7 +149,7 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
         cited, right = int(aged.cited[place]), int(aged.right[place])
         relevance, priority = round(float(aged.relevance[place]), 4), aged.priority[place]
         used = cited >= options.guardrail_cited and relevance >= options.guardrail_relevance
-        follows = aged.trust[place] in MAY_BECOME["guardrail"]
+        follows = may_become(aged.trust[place], "guardrail")
         figures = f"cited {cited} times, right {right} times, mean relevance {relevance:.2f}"
         if priority == "archive" and _in_use(aged, place, options, now):
             found.append(_with_priority(aged, place, "reference", f"in use again: {figures}"))
@@ -172,7 +172,7 @@ def asked(view: LifecycleView, aged: Aged, changes: Sequence[Change]) -> list[Ch
     doubted = {
         key: item
         for key, item, trust in zip(aged.keys, aged.ids, aged.trust, strict=True)
-        if trust not in MAY_BECOME["mandate"]
+        if not may_become(trust, "mandate")
     }
     made: list[Change] = []
     for one in changes:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from langchain_core.language_models import BaseChatModel
 
 from langmemory.changes import (
+    WITHDRAWN,
     Change,
     ChangeSet,
     OpenReview,
@@ -156,8 +157,9 @@ class Night:
             StalePlanError: What they touch changed since they were planned; earlier runs stand.
         """
         undone = self.room.undone_keys(namespace, report.task)
-        planned = [one for one in changes if undone.isdisjoint(keys_of(one))]
-        if left := len(changes) - len(planned):
+        planned = self._unasked(namespace, changes)
+        planned, all_planned = [one for one in planned if undone.isdisjoint(keys_of(one))], planned
+        if left := len(all_planned) - len(planned):
             report.refused.append(
                 f"{count_noun(left, 'change')} that were taken back after another night"
             )
@@ -178,11 +180,26 @@ class Night:
                 planned_at=planned_at,
             )
             keys = sorted({key for one in some for key in (*keys_of(one), *_quoted_keys(one))})
-            told = sentences(some, self.room.texts(namespace, keys))
+            texts = self.room.texts(namespace, keys)
             applied = self.store.changes.apply(change_set, dry_run=self.dry_run)
             report.runs.append(applied.run_id)
             report.lines += applied.lines
-            report.told += told
+            # A change without effect has the reason behind its line.
+            of_each = zip(some, change_set.describe(), applied.lines, strict=False)
+            report.told += sentences(
+                [one for one, planned, done in of_each if planned == done], texts
+            )
+
+    def _unasked(self, namespace: Namespace, changes: Sequence[Change]) -> Sequence[Change]:
+        """Return the changes without questions that were asked before, open or answered."""
+        if not any(isinstance(one, OpenReview) for one in changes):
+            return changes
+        asked = {
+            one.id.rstrip("+")
+            for one in self.store.changes.reviews(namespace, open_only=False)
+            if one.namespace == namespace and one.decision != WITHDRAWN
+        }
+        return [one for one in changes if not (isinstance(one, OpenReview) and one.id in asked)]
 
     def next_run(self, report: TaskReport) -> str:
         """Return a run id that no earlier attempt at this night used."""
