@@ -205,13 +205,19 @@ def _pdf(data: bytes) -> Converted:
 
 def _notebook(data: bytes) -> Converted:
     parts, places, length = [], [], 0
-    for number, cell in enumerate(json.loads(data)["cells"], 1):
-        source = cell["source"]
+    book = json.loads(data)
+    cells = book.get("cells")
+    if cells is None:  # as nbformat 3 has them
+        cells = [one for sheet in book["worksheets"] for one in sheet["cells"]]
+    if not isinstance(cells, list):
+        raise ImportFormatError("its cells are no list.")
+    for number, cell in enumerate(cells, 1):
+        source = cell.get("source", cell.get("input")) or ""
         text = source if isinstance(source, str) else "".join(source)
         text = whole_characters(text.replace("\0", "\ufffd"))
         if not text.strip():
             continue
-        if cell["cell_type"] != "markdown":
+        if cell.get("cell_type") not in ("markdown", "heading"):
             fence = max(_TICKS.findall(text), key=len, default="") + "`"
             text = f"{fence:`<3}\n{text}\n{fence:`<3}"
         elif opened := open_fence(text):

@@ -83,13 +83,15 @@ class _Shown(HTMLParser):
     def __init__(self, unread: frozenset[str]) -> None:
         super().__init__()
         self.parts: list[str] = []
-        self._unread = UNSHOWN | unread
+        self._left_out, self._unread = unread, UNSHOWN | unread
         self._open: list[str] = []
         self._hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._separate(tag)
         if tag not in _VOID:
+            if tag in self._left_out and not self._hidden:
+                self.parts.append("\n>\n")
             self._open.append(tag)
             self._hidden += tag in self._unread
         elif tag == "img" and (shown := dict(attrs).get("alt")):
@@ -129,7 +131,7 @@ def text_of(page: str, unread: frozenset[str] = frozenset()) -> str:
 
     Args:
         page: Its HTML.
-        unread: Elements that are left out, too.
+        unread: Elements that are left out, too; a line ``>`` stands for each.
     """
     shown = _Shown(unread)
     shown.feed(page)

@@ -122,6 +122,17 @@ def test_a_cell_ends_where_it_ends(cells: list[tuple[str, Any]], text: str) -> N
     assert convert(json.dumps({"cells": found}).encode(), "n.ipynb").text == text
 
 
+def test_an_old_notebook_is_read_and_a_cell_without_text_left_out() -> None:
+    """Notebooks of nbformat 3 have their cells in worksheets and call the source of code its input."""
+    old = {"cells": [{"cell_type": "code", "input": "x = 1"}, {"cell_type": "markdown"}]}
+    for book in (
+        {"worksheets": [old]},
+        old,
+        {"cells": [{"cell_type": "code", "source": None}, *old["cells"]]},
+    ):
+        assert convert(json.dumps(book).encode(), "n.ipynb").text.strip() == "```\nx = 1\n```"
+
+
 def test_half_characters_of_a_notebook_are_replaced() -> None:
     """No store keeps half of an emoji, or U+0000."""
     cells = (
@@ -140,6 +151,7 @@ def test_half_characters_of_a_notebook_are_replaced() -> None:
         (b"no pdf", "a.pdf", "is damaged, or"),
         (b"no zip", "a.docx", "is damaged, or"),
         (b"{}", "a.ipynb", "is damaged, or"),
+        (b'{"cells": {}}', "a.ipynb", "its cells are no list"),
         (b"[" * 100_000, "a.ipynb", "nests deeper|is damaged"),
         (b"<div>" * 100_000 + b"x", "a.html", "nests deeper"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections import deque
@@ -38,6 +39,11 @@ _SENT: Final = re.compile(rb"From (?:\S*|\S*@.*|.*\b\d{4}\b.*)\s*$")
 _HEADER_LINE: Final = re.compile(rb"[!-9;-~]+[ \t]*:|[ \t]+\S")
 _ORIGIN: Final = re.compile(rb"(?:From|Date|Message-ID|Received|Return-Path)[ \t]*:", re.IGNORECASE)
 """Headers that every mail has one of: RFC 5322, 3.6."""
+_MEANT: Final = {
+    "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "euc_kr": "cp949", "shift_jis": "cp932",
+}  # fmt: skip
+"""Charset → what who names it means: https://encoding.spec.whatwg.org/#names-and-labels"""
 _ID: Final = re.compile(r"<([^<>\s]+)>")
 _QUOTED: Final = re.compile(r"^>.*\n?", re.MULTILINE)
 _QUOTATIONS: Final = frozenset({"blockquote"})
@@ -127,7 +133,7 @@ def _mails(file: BinaryIO) -> Iterator[tuple[int, str, bytes]]:
             ahead.extend(islice(lines, max(HEADER_LINES - len(ahead), 0)))
         if whole and begins_mail(line, tuple(ahead)):
             if b"".join(parts).strip():
-                yield begun, came, b"".join(parts)
+                yield begun, came, _without_gap(parts)
             parts, size, begun = [], 0, number
             came = line.split(maxsplit=2)[-1].decode("ascii", "replace")
         elif begun and size < MAX_BYTES:
@@ -135,7 +141,13 @@ def _mails(file: BinaryIO) -> Iterator[tuple[int, str, bytes]]:
             size += len(line)
         whole = line.endswith(b"\n")
     if b"".join(parts).strip():
-        yield begun, came, b"".join(parts)
+        yield begun, came, _without_gap(parts)
+
+
+def _without_gap(lines: Sequence[bytes]) -> bytes:
+    """Return a mail without blank lines above its headers."""
+    first = next(place for place, line in enumerate(lines) if line.strip())
+    return b"".join(lines[first:] if _ORIGIN.match(lines[first]) else lines)
 
 
 def _header(mail: EmailMessage, name: str) -> str:
@@ -145,8 +157,12 @@ def _header(mail: EmailMessage, name: str) -> str:
         found = str(mail.get(name, ""))
     except Exception:  # `email` fails on some malformed headers: bpo-30681 and others
         found = ""
-    raw = (str(value) for one, value in mail.raw_items() if one.casefold() == name.casefold())
-    return " ".join((found.strip() or next(raw, "")).split())
+    values = (str(value) for one, value in mail.raw_items() if one.casefold() == name.casefold())
+    raw = next(values, "")
+    if not raw.isascii():  # bytes of an encoding that nothing names, as surrogates
+        with suppress(ImportFormatError):
+            found = decoded(raw.encode("utf-8", "surrogateescape"), name)
+    return " ".join((found.strip() or raw).split())
 
 
 def _ids(mail: EmailMessage, name: str) -> tuple[str, ...]:
@@ -199,8 +215,11 @@ def _is_shown(text: str) -> bool:
 def _decoded(data: bytes, part: EmailMessage, unread: list[str]) -> str:
     """Return the text of a part: in the charset that it names, else in that of its bytes."""
     charset = part.get_content_charset() or "us-ascii"
-    with suppress(LookupError, UnicodeError):
-        return data.decode(charset)
+    with suppress(LookupError):
+        meant = _MEANT.get(codecs.lookup(charset).name, charset)
+        for one in (meant, charset):
+            with suppress(UnicodeError):
+                return data.decode(one)
     try:
         text = decoded(data, "its text")
     except ImportFormatError:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAMES: Final = frozenset({"memory.md", "user.md"})
 _DAY: Final = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
+_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+")
 _TASK: Final = re.compile(r"^\[[ xX]\]\s+")
 _CODE_OR_COMMENT: Final = re.compile(
     r"((?:^[> \t]*(`{3,}(?![^\n]*`)|~{3,}).*?^[> \t]*\2)|`[^`\n]+`)|<!--.*?-->",
@@ -36,6 +36,10 @@ _PICTURE: Final = re.compile(
 )
 _LINK: Final = re.compile(r"\[[^\]]+\]:\s*<?\S*(?:/|\.\w)\S*>?(?:\s+[\"'(].*)?")
 """The address of a link or picture that is named elsewhere."""
+_TABLE_RULE: Final = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*")
+"""The second line of a table."""
+LONGEST_MARK: Final = 3
+"""Digits of the number of an item; a line that begins with more begins with a year."""
 _YAML_KEY: Final = re.compile(r"^[\w-]+:(?:\s|$)", re.MULTILINE)
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？,;:]$")
 LONGEST: Final = 2_000
@@ -132,14 +136,18 @@ class _Reader:
         lines = text.splitlines()
         tokens = commonmark.parse("\n".join(lines))
         begun: Token | None = None
+        year = ""
         for token in tokens:
+            if token.type == "list_item_open" and len(token.info) > LONGEST_MARK:
+                year = f"{token.info}{token.markup} "
             if token.type == "fence":
                 if is_closed(token, lines):
                     self.unread.append(token.content)
                 else:
                     yield from self.notes(token.content)
             elif token.type == "inline" and not (begun and self._is_heading(begun, token.content)):
-                yield from self._paragraph(token.content)
+                yield from self._paragraph(f"{year}{token.content}")
+                year = ""
             begun = token if token.type == "heading_open" else None
 
     def _is_heading(self, begun: Token, title: str) -> bool:
@@ -155,9 +163,15 @@ class _Reader:
 
     def _paragraph(self, text: str) -> Iterator[tuple[datetime | None, str]]:
         lines: list[str] = []
-        for line in text.splitlines():
+        every = text.splitlines()
+        rules = [at for at, line in enumerate(every) if _TABLE_RULE.fullmatch(line)]
+        for at, line in enumerate(every):
             item = _ITEM.match(line)
-            is_table = line.lstrip().startswith("|") or _LINK.fullmatch(line.strip()) is not None
+            is_table = (
+                line.lstrip().startswith("|")
+                or ("|" in line and any(at >= rule - 1 for rule in rules))
+                or _LINK.fullmatch(line.strip()) is not None
+            )
             if item or is_table:
                 yield from self._note(lines)
                 lines = []
