@@ -3,20 +3,33 @@ both say the same. Hypothesis chooses the steps and shortens what differs."""
 
 from __future__ import annotations
 
+import itertools
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 from langgraph.store.base import PutOp
 
+from langmemory.addresses import is_server
 from langmemory.errors import OwnershipError
 from langmemory.stores import MemoryStore
+from tests import postgres_server
 from tests.seeds import examples
 
+STEPS = int(os.environ.get("LANGMEMORY_STATEFUL_STEPS", examples(1_500, first=200)))
+A_WALK = 50
+"""Steps, or fewer where Hypothesis ends it before."""
 NAMESPACES = [("a",), ("a", "b"), ("a", "b", "ç"), ("d",)]
 KEYS = ["k", "l", "ключ"]
 NUMBERS = [0, 1, 2.5, -3]
@@ -48,14 +61,18 @@ class Kept(NamedTuple):
 
 
 class StoreAndDictionary(RuleBasedStateMachine):
+    steps = 0
+    """Of all walks."""
+
     @initialize()
     def begin(self) -> None:
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
         self.kept: dict[tuple[tuple[str, ...], str], Kept] = {}
         self.open()
 
     def open(self) -> None:
-        self.store = MemoryStore(Path(self.folder.name) / "memory.db")
+        self.path = Path(self.folder.name) / "memory.db"
+        self.store = MemoryStore(self.path)
         self.views: dict[str, Any] = {
             APPLICATION: self.store,
             **{one: self.store.for_viewer(one) for one in ("ana", "bo")},
@@ -65,6 +82,9 @@ class StoreAndDictionary(RuleBasedStateMachine):
         if hasattr(self, "store"):
             self.store.close()
             self.folder.cleanup()
+            place = postgres_server.place(self.path)
+            if is_server(place):  # whose catalog a thousand schemas would slow down
+                postgres_server.drop(place)
 
     def after(
         self, person: str, namespace: tuple[str, ...], key: str, value: dict[str, Any]
@@ -148,6 +168,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
 
     @invariant()
     def everybody_gets_what_they_may_see(self) -> None:
+        StoreAndDictionary.steps += 1
         for person, view in getattr(self, "views", {}).items():
             for namespace in NAMESPACES:
                 for key in KEYS:
@@ -157,11 +178,17 @@ class StoreAndDictionary(RuleBasedStateMachine):
                     assert (item and item.value) == seen
 
 
-TestStoreAndDictionary = StoreAndDictionary.TestCase
-TestStoreAndDictionary.settings = settings(
-    max_examples=examples(30, first=4),
-    stateful_step_count=50,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+def test_store_and_dictionary() -> None:
+    """After each of so many random steps, the store and the dictionary say the same."""
+    walks = settings(
+        max_examples=min(40, -(-STEPS // A_WALK)),
+        stateful_step_count=A_WALK,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    for number in itertools.count():
+        if StoreAndDictionary.steps >= STEPS:
+            break
+        run_state_machine_as_test(seed(number)(StoreAndDictionary), settings=walks)
+    print(f"{StoreAndDictionary.steps:,} steps of seeds 0 to {number - 1} without a difference")
