@@ -411,10 +411,14 @@ def forget_for_good(
         core.already_shown = ShownLog()
         core.counts = UsageCounts()
         behind = core.journal.rebuild()
-    if behind != []:
-        where = ", ".join(map(str, behind)) if behind else "its folders"
+    if behind is None:
         raise ForgettingError(
-            f"The memories are gone, but the journal in {where} could not "
+            f"The memories are gone, but {core.engine.path} could not be read after it, to see "
+            "whether a journal still tells of them. Open the file anew: its journal follows then."
+        )
+    if behind:
+        raise ForgettingError(
+            f"The memories are gone, but the journal in {', '.join(map(str, behind))} could not "
             "be written to and still tells of them. Once it can, run `langmemory journal "
             "--rebuild --path` with that folder."
         )
@@ -434,7 +438,7 @@ def complete_forgetting(core: Core) -> None:
     try:
         with core.engine.read() as snapshot:
             run = newest_forgetting(snapshot.connection)
-        if make_up(core) and not core.journal.rebuild():
+        if make_up(core) and core.journal.rebuild() == []:
             _note_forgotten(core, run)
     except (DatabaseError, ClosedStoreError) as error:  # the next one to open it tries again
         why = type(error.__cause__ or error).__name__

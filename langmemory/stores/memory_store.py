@@ -392,8 +392,8 @@ class MemoryStore(StoreFace):
         Raises:
             ConfigError: It is not said what is to be forgotten, ``everything`` is of no namespace, or
                 ``purge`` is neither of the two.
-            ForgettingError: The memories are gone, but the file could not be purged, or the journal
-                not be written to; it says why.
+            ForgettingError: The memories are gone, but the file could not be purged or read, or the
+                journal not be written to; it says why.
         """
         return forget_for_good(
             self._core, namespace, owner=owner, entity=entity, keys=keys, everything=everything,

@@ -10,13 +10,15 @@ import apsw
 import pytest
 
 from langmemory import MemoryStore
-from langmemory.changes import AddMemory, ChangeSet
 from langmemory.engines.sqlite import connection, engine
 from langmemory.engines.sqlite.engine import check
 from langmemory.errors import DatabaseError, ForgettingError
-from langmemory.projections.journal import Journal
+from langmemory.operations.forgetting import complete_forgetting
+from langmemory.projections.journal import Journal, JournalFiles
+from tests.stores.change_sets import apply, fact
+from tests.waiting import until
 
-NS = ("a",)
+NS = ("memories", "maria")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of file sizes there")
@@ -71,20 +73,25 @@ def test_an_undo_whose_journal_cannot_be_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An undo that is written is told as such, also where the file cannot be read afterwards, to see
-    whether there is a journal; a forgetting says so."""
+    whether there is a journal; a forgetting says that it could not be read. The store that opens the file
+    next and can read it lets the journal follow."""
 
     def fail(self: Journal) -> Any:
         raise DatabaseError("The disk reported an error")
 
-    with MemoryStore(tmp_path / "m.db", index=False) as store:
-        added = AddMemory(key="k", value={"text": "tea"})
-        store.changes.apply(
-            ChangeSet(namespace=NS, run_id="r", kind="reflection", reason="x", changes=(added,))
-        )
-        store.put(NS, "l", {"text": "tea"})
+    path, folder = tmp_path / "m.db", tmp_path / "journal"
+    with MemoryStore(path, index=False) as store:
+        for run in ("r", "s"):
+            apply(store, run, fact(f"fact/{run}", f"tea {run}"))
+        JournalFiles(folder).rebuild(store.journal)
+        assert list(folder.rglob("*.md"))
         with monkeypatch.context() as patch:
             patch.setattr(Journal, "folders", fail)
             assert store.changes.undo("r").run_id == "undo/r"
-            with pytest.raises(ForgettingError, match="memories are gone, but the journal"):
-                store.forget(NS, keys=["l"])
+            with pytest.raises(ForgettingError, match=r"are gone, but .* could not be read"):
+                store.forget(NS, keys=["fact/s"])
+            complete_forgetting(store._core)  # does not take the journal for followed
         assert store.search(NS) == []
+        assert list(folder.rglob("*.md"))
+    with MemoryStore(path, index=False) as store:
+        until(lambda: not list(folder.rglob("*.md")))

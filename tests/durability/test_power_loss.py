@@ -195,7 +195,9 @@ def _fail_once(path: Path, disk: Disk, number: int, acknowledged: State) -> bool
 
 
 def check_clear(error: LangMemoryError) -> None:
-    """The message names the disk, what cannot be opened, or what of a forgetting is not done."""
+    """The message names the disk, what cannot be opened, or what of a forgetting is not done; and no journal,
+    since there is none."""
+    assert "journal in" not in str(error), error
     assert any(
         word in str(error)
         for word in ("disk", "Disk", "cannot be opened", "memories are gone, but")
