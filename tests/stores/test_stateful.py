@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from langgraph.store.base import PutOp
+from langgraph.store.base import GetOp, PutOp
 
 from langmemory.addresses import is_server
 from langmemory.errors import OwnershipError
@@ -32,6 +32,7 @@ A_WALK = 50
 """Steps, or fewer where Hypothesis ends it before."""
 NAMESPACES = [("a",), ("a", "b"), ("a", "b", "ç"), ("d",)]
 KEYS = ["k", "l", "ключ"]
+PLACES = [(namespace, key) for namespace in NAMESPACES for key in KEYS]
 NUMBERS = [0, 1, 2.5, -3]
 APPLICATION = ""
 """Who sees everything; the others are viewers."""
@@ -120,6 +121,12 @@ class StoreAndDictionary(RuleBasedStateMachine):
             self.kept[namespace, key] = after
 
     @rule(person=people, namespace=namespaces, key=keys)
+    def get(self, person: str, namespace: tuple[str, ...], key: str) -> None:
+        one = self.kept.get((namespace, key))
+        item = self.views[person].get(namespace, key)
+        assert (item and item.value) == (one.value if one and one.is_seen_by(person) else None)
+
+    @rule(person=people, namespace=namespaces, key=keys)
     def delete(self, person: str, namespace: tuple[str, ...], key: str) -> None:
         self.views[person].delete(namespace, key)
         before = self.kept.get((namespace, key))
@@ -170,12 +177,11 @@ class StoreAndDictionary(RuleBasedStateMachine):
     def everybody_gets_what_they_may_see(self) -> None:
         StoreAndDictionary.steps += 1
         for person, view in getattr(self, "views", {}).items():
-            for namespace in NAMESPACES:
-                for key in KEYS:
-                    one = self.kept.get((namespace, key))
-                    item = view.get(namespace, key)
-                    seen = one.value if one and one.is_seen_by(person) else None
-                    assert (item and item.value) == seen
+            items = view.batch([GetOp(*place) for place in PLACES])
+            found = {place: item.value for place, item in zip(PLACES, items, strict=True) if item}
+            assert found == {
+                place: one.value for place, one in self.kept.items() if one.is_seen_by(person)
+            }
 
 
 def test_store_and_dictionary() -> None:
