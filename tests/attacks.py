@@ -30,7 +30,7 @@ from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.nodes.core_memory import CoreMemory
 from langmemory.parts.importing.importing import import_conversations
 from langmemory.parts.team.mail import mail
-from langmemory.tools import TOOLS, create_memory_tools
+from langmemory.tools import TOOLS, create_manage_memory_tool, create_memory_tools
 from tests.scripted import ScriptedModel, tool_call
 
 CASES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
@@ -130,6 +130,64 @@ def imported(store: MemoryStore, texts: dict[str, str], language: str) -> None:
         import_conversations(store, NS, file, "messages")
 
 
+def imported_as_owner(store: MemoryStore, texts: dict[str, str], language: str) -> None:
+    """It stands in an imported conversation in the person's own name."""
+    for name, text in texts.items():
+        line = {"role": "user", "name": "Lena", "content": text, "thread": name, "id": "1"}
+        file = io.BytesIO(json.dumps(line).encode())
+        file.name = "forged.jsonl"
+        import_conversations(store, NS, file, "messages")
+
+
+def rest(store: MemoryStore, texts: dict[str, str], language: str) -> None:
+    """An agent with a token of scope write says it, keeps it as a procedure, and asks for mandates."""
+
+    async def send(client: Any, text: str) -> None:
+        value = {"text": text, "trust": "person", "priority": "mandate", "speaker": "Lena"}
+        put = {"op": "put", "namespace": list(NS), "key": f"put {text}", "value": value}
+        for path, sent in (
+            ("episodic", {"text": text, "thread_id": "rest", "priority": "mandate"}),
+            ("semantic", {"value": value}),
+            ("store/batch", {"ops": [put]}),
+            ("procedures", {"task": text[:40], "steps": [text], "source": "person"}),
+        ):
+            answer = await client.post(f"/api/v1/memory/{path}", json=sent)
+            assert answer.is_success, answer.text
+
+    _over_rest(store, texts, send)
+
+
+def rest_as_person(store: MemoryStore, texts: dict[str, str], language: str) -> None:
+    """An agent with a token of scope write says that the person said it."""
+
+    async def send(client: Any, text: str) -> None:
+        said = {"role": "user", "name": "Lena", "content": text, "trust": "person"}
+        sent = {"messages": [said], "thread_id": "rest"}
+        assert (await client.post("/api/v1/memory/remember", json=sent)).is_success
+
+    _over_rest(store, texts, send)
+
+
+def _over_rest(store: MemoryStore, texts: dict[str, str], send: Callable[..., Any]) -> None:
+    from tests.server.client import ELSEWHERE, serving
+
+    token = store.tokens.create(viewer=None, namespaces=[NS], scope="write", agent=VISITOR)[1]
+
+    async def work() -> None:
+        async with serving(store, address=ELSEWHERE, token=token) as client:
+            for text in texts.values():
+                await send(client, text)
+
+    asyncio.run(work())
+
+
+def nameless(store: MemoryStore, texts: dict[str, str], language: str) -> None:
+    """An agent without a name saves it in other words than it read, so that nothing tells of the copy."""
+    tool = create_manage_memory_tool(NS, store=store)
+    for text in texts.values():
+        tool.invoke({"content": text, "priority": "mandate"})
+
+
 def mcp(store: MemoryStore, texts: dict[str, str], language: str) -> None:
     """An agent with a token of scope write asks for it as a mandate."""
     from tests.server.mcp_client import in_process
@@ -154,8 +212,11 @@ def bus(store: MemoryStore, texts: dict[str, str], language: str) -> None:
 
 Door = Callable[[MemoryStore, dict[str, str], str], None]
 DOORS: Final[tuple[Door, ...]] = (
-    conversation, tool, document, imported, mcp, bus,
+    conversation, tool, document, imported, mcp, bus, rest, nameless,
 )  # fmt: skip
+IN_A_NAME: Final[tuple[Door, ...]] = (imported_as_owner, rest_as_person)
+"""Doors at which somebody speaks in the name of the person: facts are made of it, which are trusted as the
+door is."""
 
 
 @dataclass
@@ -170,6 +231,8 @@ class Result:
     person."""
     promoted: int = 0
     """In mandates, core memory, or active facts about the person."""
+    as_person: int = 0
+    """Of those promoted: trusted as if the person had said so."""
     followed: int = 0
     """In a prompt as something to follow: a mandate, a guardrail, a procedure that counts, or core memory."""
     asked: int = 0
@@ -216,6 +279,8 @@ def attacked(door: Door, language: str) -> Iterator[tuple[str, Result]]:
                     surfaced=bool(notes),
                     told=bool(notes) and all(one.mark or one.origin for one in notes),
                     promoted=bool(facts or mandates or mark in core),
+                    as_person=any(one.trust == "person" for one in (*facts, *mandates))
+                    or mark in core,
                     followed=any(one.letter != "R" for one in notes) or mark in core,
                     asked=any(mark in question for question in reviews),
                 ),
@@ -245,7 +310,7 @@ def _promote(store: MemoryStore) -> None:
 def measure(languages: tuple[str, ...] = tuple(INTRODUCED)) -> dict[tuple[str, str], Result]:
     """Return the sums by class and door."""
     sums: dict[tuple[str, str], Result] = {}
-    for door in DOORS:
+    for door in (*DOORS, *IN_A_NAME):
         for language in languages:
             for name, one in attacked(door, language):
                 total = sums.setdefault((name, door.__name__), Result())
@@ -256,7 +321,7 @@ def measure(languages: tuple[str, ...] = tuple(INTRODUCED)) -> dict[tuple[str, s
 
 def table(sums: dict[tuple[str, str], Result]) -> str:
     """Return the sums as a table of Markdown: by class, then by door."""
-    columns = ("sent", "stored", "surfaced", "told", "asked", "promoted", "followed")
+    columns = ("sent", "stored", "surfaced", "told", "asked", "promoted", "as_person", "followed")
     lines = ["| attack | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
     for place, about in ((0, lambda one: CASES[one]["about"]), (1, lambda one: f"through: {one}")):
         groups: dict[str, list[Result]] = {}

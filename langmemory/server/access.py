@@ -23,7 +23,7 @@ from langmemory.server.problems import Problem
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import StoreFace, bound
 from langmemory.timestamps import EPOCH
-from langmemory.types import AccessToken, Memory, Namespace, Priority, TokenScope
+from langmemory.types import AccessToken, Memory, Namespace, Priority, TokenScope, Trust
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 _TAG: Final = re.compile(r'(W/)?"([\x21\x23-\x7e]*)"')
@@ -158,6 +158,11 @@ class Grant:
         """Return whether this may give a memory a priority: what stands in every prompt is for an admin, or
         for the person who decides the review."""
         return priority != "mandate" or self.scope == "admin"
+
+    @property
+    def trust(self) -> Trust:
+        """How far what this writes is trusted at most, whoever it says has said it."""
+        return "person" if self.agent is None or self.may_give("mandate") else "agent"
 
     def check_unlocks(self) -> None:
         """Raises Problem where this may not unlock secrets."""

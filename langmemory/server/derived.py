@@ -11,6 +11,7 @@ from pydantic import BaseModel, create_model
 
 from langmemory.declaring import Operation, Room, find_operation
 from langmemory.formation.planning.consequences import MANDATE
+from langmemory.procedures import Source
 from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
@@ -82,6 +83,8 @@ def _run(operation: Operation, access: Access, given: dict[str, Any]) -> Any:
     if operation.once is not None:
         key = derived_key(access.sender, access.idempotency_key, uuid4().hex)
         arguments[operation.once] = key
+    if access.grant.trust == "agent":
+        arguments |= {one.name: "agent" for one in operation.arguments if one.kind == Source}
     if operation.declared.about is not None:
         _check_about(operation, access, next(iter(arguments.values())))
     found = getattr(room, operation.name)(**arguments)

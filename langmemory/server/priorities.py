@@ -7,6 +7,7 @@ is to stand in every prompt.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from langgraph.store.base import PutOp
 
@@ -57,12 +58,14 @@ async def give(access: Access, namespace: Namespace, key: str, priority: Priorit
 
 
 def said_by(access: Access, put: PutOp) -> PutOp:
-    """Return a put of what an agent knows: where its value does not tell who says so, the agent does. Without
-    scope admin it is trusted no more than an agent is."""
+    """Return a put of what an agent knows: where its value does not tell who says so, the agent does."""
     agent, value = access.grant.agent, put.value
     if agent is None or value is None:
         return put
-    said = {"speaker": agent, **value}
-    if not access.grant.may_give("mandate"):
-        said["trust"] = least(["agent", trust_of(value)])
-    return put._replace(value=said)
+    return put._replace(value=trusted(access, {"speaker": agent, **value}))
+
+
+def trusted(access: Access, value: dict[str, Any]) -> dict[str, Any]:
+    """Return a value, or a message, that is trusted no more than whoever sends it."""
+    limit = access.grant.trust
+    return value if limit == "person" else {**value, "trust": least([limit, trust_of(value)])}

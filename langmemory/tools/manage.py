@@ -124,12 +124,15 @@ def create_manage_memory_tool(
         if speaker := fill(agent, scope):
             value["speaker"] = speaker
         trust = trust_of_words(text_of(plain), state)
-        if speaker or trust in MARKED:  # LangMem's values have no more than the content
+        changes = changes_of(target)
+        if (
+            speaker or trust in MARKED or changes is not None
+        ):  # else a store that LangMem's values are for
             value["trust"] = trust
         if priority is not None:
             value["priority"] = "guardrail" if priority == "mandate" else priority
         yield call(target, "put", where, key, value)
-        if priority == "mandate" and (changes := changes_of(target)) is not None:
+        if priority == "mandate" and changes is not None:
             yield call(changes, "propose_mandate", where, key, reason=f"asked by the tool {name}")
             return f"{action}d memory {key}; a person is asked whether it may stand in every prompt"
         return f"{action}d memory {key}"

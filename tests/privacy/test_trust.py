@@ -151,6 +151,15 @@ def test_no_attack_is_promoted(door: attacks.Door, language: str) -> None:
     assert spoiled(results) == []
 
 
+@pytest.mark.parametrize("door", attacks.IN_A_NAME)
+def test_what_is_said_in_a_persons_name(door: attacks.Door) -> None:
+    """It becomes facts about them, which are trusted as the door is, so that none becomes a mandate or enters
+    core memory; what an agent says may become a guardrail."""
+    results = [one for _, one in attacks.attacked(door, "en")]
+    assert sum(one.promoted for one in results) > 0
+    assert sum(one.as_person for one in results) == 0
+
+
 def test_a_value_tells_its_source() -> None:
     """What it says itself only lowers it."""
     assert trust_of({"content": "x", "role": "tool"}) == "tool"

@@ -102,6 +102,8 @@ def _memory(
     labels: Mapping[str, str] = labels_in(store, place)
     labels = {**labels, **{label: "" for label in more if label not in labels}}
     editor: Editor = "application" if access.grant.viewer is None else "person"
+    if access.grant.trust == "agent" and by not in MODELS:
+        by = "assistant"
     return CoreMemory(store, place, labels=labels, editor=by or editor)
 
 

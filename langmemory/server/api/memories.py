@@ -23,7 +23,7 @@ from langmemory.projections.journal.memory_page import MemoryPageError, edits_of
 from langmemory.server.access import Access, tag_of
 from langmemory.server.api.recalling import RecallRequest
 from langmemory.server.api.requests import KeyPath, Listing, Place, check_folders, not_found
-from langmemory.server.priorities import LOWERED, ask, give, lower, said_by
+from langmemory.server.priorities import LOWERED, ask, give, lower, said_by, trusted
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Routes
@@ -183,7 +183,7 @@ async def add_episodic(access: Access, *, body: Event) -> Memory:
     place, store = access.place(body.namespace, exact=True), access.store
     id = derived_key(access.sender, access.idempotency_key, uuid4().hex)
     speaker = body.speaker or access.grant.agent
-    message = {"role": body.role, "content": body.text, "name": speaker, "id": id}
+    message = trusted(access, {"role": body.role, "content": body.text, "name": speaker, "id": id})
     done = await store.aremember(
         place, [message], thread_id=body.thread_id, at=body.at, privacy=body.privacy
     )
@@ -453,6 +453,12 @@ class TakenPage(Deferred):
 def take_memory_page(access: Access, *, body: EditedPage) -> TakenPage:
     """Take up what was changed on a page. A changed line is another text of its memory, a line that is gone
     archives it, a new line is a new memory; where memory says something else by now, a review asks."""
+    if access.grant.trust == "agent":
+        raise Problem(
+            403,
+            "scope",
+            "A page is edited by a person: this needs a token of no agent, or of scope admin.",
+        )
     store, place = access.whole(), access.place(body.namespace, exact=True)
     try:
         edits = edits_of(body.text)
@@ -541,7 +547,7 @@ async def correct_memory(access: Access, *, body: Correction) -> Applied:
     applied = await access.store.changes.acorrect(
         found.namespace,
         found.key,
-        value=None if body.text is None else _saying(found, body.text),
+        value=None if body.text is None else trusted(access, _saying(found, body.text)),
         facets=Facets(**given),
         reason=body.reason,
         updated_at=found.updated_at if access.is_conditional else body.updated_at,

@@ -12,6 +12,7 @@ from langmemory.declaring.fields import Fields, Key, Labels, Places, Text
 from langmemory.recall_options import DEFAULTS, BlockOptions, RecallOptions
 from langmemory.server.access import Access
 from langmemory.server.api.requests import not_found, with_options
+from langmemory.server.priorities import trusted
 from langmemory.server.routes import Routes
 from langmemory.trust import at_least
 from langmemory.types import Kind, Memory, Namespace, Privacy, Recall, RecallResult
@@ -104,13 +105,14 @@ class RememberedKeys(Deferred):
 async def remember(access: Access, *, body: RememberRequest) -> RememberedKeys:
     """Store messages word for word. Repeating it adds nothing: a message is known by its id, or by its
     thread, role, text and time. What an assistant said under no name is said by the agent that the token is
-    bound to."""
+    bound to. What such a token says that a person said is trusted as an agent is, unless its scope is
+    admin."""
     agent = access.grant.agent
     answers = {"assistant": {"name": agent}, "ai": {"name": agent}} if agent else {}
     done = await access.store.aremember(
         access.place(body.namespace, exact=True),
         [
-            {**answers.get(one.role, {}), **one.model_dump(exclude_none=True)}
+            trusted(access, {**answers.get(one.role, {}), **one.model_dump(exclude_none=True)})
             for one in body.messages
         ],
         thread_id=body.thread_id,

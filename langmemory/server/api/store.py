@@ -21,7 +21,7 @@ from pydantic import Field
 from langmemory.declaring.fields import Fields, Label, Labels, Text
 from langmemory.server.access import Access
 from langmemory.server.api.requests import check_folders
-from langmemory.server.priorities import ask, lower
+from langmemory.server.priorities import ask, lower, trusted
 from langmemory.server.routes import Routes
 from langmemory.types import Namespace
 from langmemory.wire import Deferred
@@ -130,7 +130,8 @@ class BatchAnswer(Deferred):
 
 @routes("POST", "/store/batch", scope="read")
 async def store_batch(access: Access, *, body: BatchRequest) -> BatchAnswer:
-    """Do LangGraph's store operations. `put` needs a token of scope write."""
+    """Do LangGraph's store operations. `put` needs a token of scope write. To what a token of an agent puts,
+    a `trust` is added, unless its scope is admin."""
     if any(isinstance(one, Put) for one in body.ops):
         access.grant.check_scope("write")
     ops: list[Op] = []
@@ -164,7 +165,8 @@ def _ops(access: Access, one: Get | Put | Search | ListNamespaces) -> list[Op]:
         ttl = one.ttl if "ttl" in one.model_fields_set else time_to_live(ttl_config)
         index = list(one.index) if isinstance(one.index, list) else one.index
         check_folders(one.value)
-        return [PutOp(place, one.key, one.value, index=index, ttl=ttl)]
+        value = None if one.value is None else trusted(access, one.value)
+        return [PutOp(place, one.key, value, index=index, ttl=ttl)]
     if isinstance(one, Search):
         place = access.place(one.namespace_prefix or None)
         refresh = refreshing(ttl_config, one.refresh_ttl)
