@@ -16,6 +16,7 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -28,7 +29,7 @@ from tests import postgres_server
 from tests.seeds import examples
 
 STEPS = int(os.environ.get("LANGMEMORY_STATEFUL_STEPS", examples(1_500, first=200)))
-A_WALK = 50
+A_WALK = 100
 """Steps, or fewer where Hypothesis ends it before."""
 NAMESPACES = [("a",), ("a", "b"), ("a", "b", "ç"), ("d",)]
 KEYS = ["k", "l", "ключ"]
@@ -64,6 +65,8 @@ class Kept(NamedTuple):
 class StoreAndDictionary(RuleBasedStateMachine):
     steps = 0
     """Of all walks."""
+    opened_at = 0
+    """The step at which the store was opened last."""
 
     @initialize()
     def begin(self) -> None:
@@ -74,6 +77,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
     def open(self) -> None:
         self.path = Path(self.folder.name) / "memory.db"
         self.store = MemoryStore(self.path)
+        self.opened_at = StoreAndDictionary.steps
         self.views: dict[str, Any] = {
             APPLICATION: self.store,
             **{one: self.store.for_viewer(one) for one in ("ana", "bo")},
@@ -168,6 +172,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
         seen = {place[:depth] for (place, _), one in self.kept.items() if one.is_seen_by(person)}
         assert found == sorted(seen)
 
+    @precondition(lambda self: StoreAndDictionary.steps > self.opened_at + 30)
     @rule()
     def open_again(self) -> None:
         self.store.close()
