@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
 
 from langmemory.languages import Edge, Language, Question, detect_language, split_words
 from langmemory.languages.patterns import any_of, compiled
@@ -79,12 +80,18 @@ def searched_window(intent: Intent, lag_days: float) -> Window | None:
 def starts_after(text: str, said_at: datetime, moment_us: int) -> bool:
     """Whether a text, said at a time, tells what begins after another one (microseconds since 1970): "from
     January"."""
+    return any(start > moment_us for start in _starts(text, said_at))
+
+
+@lru_cache(maxsize=1024)
+def _starts(text: str, said_at: datetime) -> tuple[float, ...]:
+    """When what a text tells begins, microseconds since 1970: a text is a candidate of many queries."""
     words = detect_language(text).times
     if not compiled(f"(?i){words.since}").search(text):
-        return False
+        return ()
     times = scan(text, words, said_at, "future")
     starts = (one.span.start.replace(tzinfo=said_at.tzinfo) for one in times if one.role == "since")
-    return any(start.timestamp() * 1e6 > moment_us for start in starts)
+    return tuple(start.timestamp() * 1e6 for start in starts)
 
 
 def read_intent(query: str, now: datetime) -> Intent:

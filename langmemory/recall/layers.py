@@ -104,7 +104,7 @@ def questions_in(message: str) -> tuple[str, ...]:
 def separate_questions(message: str) -> tuple[str, ...]:
     """Return the questions of a message where each stands for itself; else the message."""
     asked = _asked(message)
-    if any(goes_back or doing(one) != "asks" for one, goes_back in asked):
+    if len(asked) < 2 or any(goes_back or doing(one) != "asks" for one, goes_back in asked):
         return (message,)
     return tuple(one for one, _ in asked)
 

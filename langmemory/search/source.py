@@ -60,6 +60,8 @@ class SnapshotSource:
         self._shown = shown
         self._nearest = nearest
         self._words = words
+        self._memories: dict[int, Memory] = {}
+        """Those that were read; several stages ask for the best ones."""
 
     def dense(self, vector: Floats, limit: int) -> ScoredIds:
         if limit <= len(self._nearest.ids):
@@ -204,7 +206,12 @@ class SnapshotSource:
         return graph_rows.linked(self._snapshot.connection, self._scope, ids, ABOUT)
 
     def memories(self, ids: Ids) -> list[Memory]:
-        return items.memories(self._snapshot.connection, ids, viewer=self._scope.scope.viewer)
+        known, wanted = self._memories, ids.tolist()
+        if new := [one for one in wanted if one not in known]:
+            viewer = self._scope.scope.viewer
+            found = items.memories(self._snapshot.connection, np.array(new, np.int64), viewer=viewer)
+            known.update((one.id, one) for one in found)
+        return [known[one] for one in wanted if one in known]
 
 
 def as_uses(ids: Ids, found: RowTuples) -> Uses:
