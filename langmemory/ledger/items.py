@@ -515,7 +515,8 @@ def memory_of(columns: dict[str, Any]) -> Memory:
         if columns[name] is not None:
             columns[name] = from_us(columns[name])
     for name in ("valid_at", "invalid_at"):
-        columns[name] = by_clock(columns[name], value.get("at"), value.get("said_at"))
+        if columns[name] is not None:
+            columns[name] = by_clock(columns[name], value.get("at"), value.get("said_at"))
     return Memory(text=readable_text(value), **columns)
 
 
@@ -551,7 +552,8 @@ def memories(connection: Connection, ids: Ids, *, viewer: str | None = None) -> 
         "CROSS JOIN namespace n ON n.id = i.namespace LEFT JOIN thread t ON t.id = i.thread",
         (connection.array(ids),),
     )
-    return [without_heir(connection, memory(row), viewer) for row in rows.fetchall()]
+    found = [memory(row) for row in rows.fetchall()]
+    return found if viewer is None else [without_heir(connection, one, viewer) for one in found]
 
 
 def without_heir(connection: Connection, one: Memory, viewer: str | None) -> Memory:

@@ -55,6 +55,8 @@ def look_further(
         expander: None: the query is not expanded.
         reranker: None: the order stays.
     """
+    if not (expander or preset.second_look or reranker):
+        return found
     best = max((one.score for one in found.results), default=0.0)
     if expander and best < preset.expansion_threshold:
         queries, failure = expand_query(query, expander)

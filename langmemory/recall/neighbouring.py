@@ -65,8 +65,10 @@ def neighbour_asked(query: str) -> Neighbour | None:
     for line in reversed(query.splitlines()):
         step = _step(line)
         if step is None:
+            if not begun:
+                return None
             asks = doing(line) == "asks" or ENDS_AS_QUESTION.search(line) is not None
-            return Neighbour(steps, line if asks else "") if begun else None
+            return Neighbour(steps, line if asks else "")
         steps, begun = steps + step.steps, begun or not step.further
         if step.about:
             return Neighbour(steps, step.about)

@@ -382,11 +382,11 @@ class _Asked:
     def _starts_later(self, rows: Rows, places: Sequence[int]) -> list[bool]:
         """Whether candidates tell what begins after the time that is asked about: "from January"."""
         assert self.vocabulary is not None
-        temporal = self.vocabulary.temporal
+        temporal, at = self.vocabulary.temporal, self.at
         words = ((place, words_of(rows.tokens[place])) for place in places)
         timed = [place for place, of in words if len(of) <= LONGEST_ALIKE and temporal[of].any()]
         found = self.source.memories(rows.ids[timed])
-        later = {one.id for one in found if starts_after(one.text, one.at, self.at)}
+        later = {one.id for one in found if starts_after(one.text, one.at, at)}
         return [int(rows.ids[place]) in later for place in places]
 
     def _look_up(self, preset: Preset, without: Ids = NOTHING.ids) -> _LookedUp:

@@ -128,7 +128,10 @@ class Vocabulary:
     def means(self, tokens: TokenIds, starts: NDArray[np.int64]) -> NDArray[np.float32]:
         """float32[n, dims]: the direction of the telling words of n texts, which stand end to end."""
         telling = in_table(np.where(self.telling[tokens] > 0, tokens, 0))
-        vectors = self.vectors.take(telling, axis=0)
+        added = telling > 0
+        added[starts] = True  # token 0, a vector of zeros: no text is without one
+        vectors = self.vectors.take(telling[added], axis=0)
+        starts = added.cumsum()[starts] - 1
         return unit(np.add.reduceat(vectors, starts, axis=0, dtype=np.int32).astype(np.int64))
 
     def flags(self, words: frozenset[str]) -> Flags:
