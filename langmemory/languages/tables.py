@@ -107,8 +107,8 @@ class Topic(Mapping[str, T], Generic[T]):
 
     def values(self) -> ValuesView[T]:
         """Return the data of every language."""
-        if not self._codes:  # `forget` empties them
-            codes = (*folders(),)
+        codes = (*folders(),)
+        if codes != self._codes:
             self._every = {code: self[code] for code in codes if code in self}
             self._codes = codes
         return self._every.values()
