@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
@@ -34,21 +33,6 @@ Pieces = npt.NDArray[np.uint32]
 """uint32[n]: rows of the table of other languages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """What other languages make of a run of characters."""
-
-    vote: int
-    """Above 0 for another language, below for English; `ELSEWHERE` for another script."""
-    pieces: bytes
-    """uint32 each, of the table of other languages; none where it has no letter."""
-    elsewhere: bool
-    """Whether it is written in another script than Latin."""
-
-
-_NOTHING: Final = Word(0, b"", elsewhere=False)
-
-
 class ForeignTable:
     """The vectors of pieces, and what words they make. Read-only but for what it keeps of words.
 
@@ -58,8 +42,8 @@ class ForeignTable:
 
     def __init__(self, english: Iterable[str]) -> None:
         self._english = frozenset(english)
-        self._kept: dict[str, Word] = {}
         self._votes: dict[str, int] = {}
+        self._kept: dict[str, bytes] = {}
         data = files("langmemory.embeddings") / "data"
         pieces = (data / "pieces.txt").read_text(encoding="utf-8").split("\n")
         self._ids = {piece: id_ for id_, piece in enumerate(pieces)}
@@ -71,15 +55,17 @@ class ForeignTable:
         """The pieces of words of other languages in a text, and the runs that the English table reads; None
         where it reads all of them."""
         known = self._votes  # what is known now stays there, whatever is given up meanwhile
-        new = {run: self._word(run).vote for run in set(runs).difference(known)}
-        if sum([new[run] if run in new else known[run] for run in runs]) <= 0:
+        new = {run: self._vote(run) for run in set(runs).difference(known)}
+        votes = [new[run] if run in new else known[run] for run in runs]
+        if sum(votes) <= 0:
             return None
-        words = list(map(self._word, runs))
-        foreign = sum(word.vote for word in words if not word.elsewhere) > 0
-        taken = [bool(word.pieces) and (foreign or word.elsewhere) for word in words]
-        pieces = b"".join(word.pieces for word, one in zip(words, taken, strict=True) if one)
-        rest = [run for run, one in zip(runs, taken, strict=True) if not one]
-        return np.frombuffer(pieces, np.uint32), rest
+        foreign = sum(vote for vote in votes if vote < ELSEWHERE) > 0
+        pieces = [
+            self._pieces_of(run) if foreign or vote >= ELSEWHERE else b""
+            for run, vote in zip(runs, votes, strict=True)
+        ]
+        rest = [run for run, one in zip(runs, pieces, strict=True) if not one]
+        return np.frombuffer(b"".join(pieces), np.uint32), rest
 
     def added(self, pieces: Pieces) -> npt.NDArray[np.float32]:
         """float32[dims]: the sum of the vectors of some thousand pieces at most, exact, on the scale of the
@@ -91,36 +77,45 @@ class ForeignTable:
     def language(self, runs: list[str]) -> str:
         """A name for what a text is written in: "" for English and where it cannot be told, "LATIN" for
         another language of that script, else the script of its first word in another one."""
-        words = list(map(self._word, runs))
-        if sum(word.vote for word in words if not word.elsewhere) > 0:
+        votes = list(map(self._vote, runs))
+        if sum(vote for vote in votes if vote < ELSEWHERE) > 0:
             return "LATIN"
-        other = next((run for run, word in zip(runs, words, strict=True) if word.elsewhere), "")
+        other = next((run for run, vote in zip(runs, votes, strict=True) if vote >= ELSEWHERE), "")
         letter = _OTHER_SCRIPT.search(other)
         script = unicodedata.name(letter[0], "").split(" ")[0] if letter else ""
         return "CJK" if script in ("HIRAGANA", "KATAKANA") else script
 
-    def _word(self, run: str) -> Word:
-        found = self._kept.get(run)
+    def _vote(self, run: str) -> int:
+        """Above 0 for another language, below for English; `ELSEWHERE` for another script."""
+        found = self._votes.get(run)
         if found is None:
-            if len(self._kept) >= MOST_KEPT:
-                self._kept, self._votes = {}, {}  # others may still read the old ones
-            found = self._kept[run] = self._read(run)
-            self._votes[run] = found.vote
+            if len(self._votes) >= MOST_KEPT:
+                self._votes, self._kept = {}, {}  # others may still read the old ones
+            words = _words(run)
+            if not run.isascii() and any(map(_OTHER_SCRIPT.search, words)):
+                found = ELSEWHERE
+            else:
+                found = sum(
+                    self._has(word) - (word in self._english) if word.isascii() else 1
+                    for word in words
+                )
+            self._votes[run] = found
         return found
 
-    def _read(self, run: str) -> Word:
-        words = [word for word in whole_words(run.lower()) if not word.isdecimal()]
-        if not words:
-            return _NOTHING
-        vote = 0
-        ids: list[int] = []
-        for word in words:
-            here, there = word in self._english, _START + word in self._ids
-            vote += 1 if not word.isascii() else there - here
-            if there or not here:
-                ids += self._pieces(_START + word)
-        elsewhere = any(_OTHER_SCRIPT.search(word) for word in words)
-        return Word(ELSEWHERE if elsewhere else vote, np.array(ids, np.uint32).tobytes(), elsewhere)
+    def _has(self, word: str) -> bool:
+        """Return whether a word is one piece."""
+        return _START + word in self._ids
+
+    def _pieces_of(self, run: str) -> bytes:
+        """uint32 each, of the words of a run that the English table has not; none where it has no letter."""
+        found = self._kept.get(run)
+        if found is None:
+            ids: list[int] = []
+            for word in _words(run):
+                if self._has(word) or word not in self._english:
+                    ids += self._pieces(_START + word)
+            found = self._kept[run] = np.array(ids, np.uint32).tobytes()
+        return found
 
     def _pieces(self, word: str) -> Iterator[int]:
         """Yield the longest piece that a word begins with, then that of the rest; characters without a piece
@@ -134,6 +129,10 @@ class ForeignTable:
                     break
             else:
                 start += 1
+
+
+def _words(run: str) -> list[str]:
+    return [word for word in whole_words(run.lower()) if not word.isdecimal()]
 
 
 def packed(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
