@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -24,125 +25,10 @@ from langmemory.server.problems import MEDIA_TYPE, Problem, ProblemDetails
 from langmemory.server.routes import Route, Routes, Upload
 from langmemory.wire import SchemaOfFields, adapter
 
-_PLACE: Final = ["memories", "maria"]
-_TEAM: Final = ["team", "shop"]
-_TALK: Final = [
-    {"role": "user", "content": "My sister Anna lives in Lisbon.", "id": "m1"},
-    {"role": "assistant", "content": "Shall I look for flights to Lisbon?", "id": "m2"},
-]
-_QUESTION: Final = {"query": "Where does my sister live?", "namespace": _PLACE, "limit": 5}
-
-BODIES: Final[dict[str, dict[str, Any]]] = {
-    "procedures_add": {
-        "namespace": _PLACE, "task": "deploy the website", "steps": ["run the tests", "push"],
-    },
-    "procedures_record_outcome": {
-        "namespace": _PLACE, "key": "procedure/fe3b932f2940448b", "outcome": "succeeded",
-    },
-    "recall": {**_QUESTION, "explain": True},
-    "remember": {"namespace": _PLACE, "thread_id": "t1", "messages": _TALK},
-    "why_not": {"recall": _QUESTION, "key": "sister"},
-    "search_episodic": _QUESTION,
-    "search_semantic": _QUESTION,
-    "add_episodic": {"namespace": _PLACE, "thread_id": "calendar", "text": "Lunch with Anna."},
-    "add_semantic": {
-        "namespace": _PLACE, "key": "sister",
-        "value": {"text": "Maria's sister Anna lives in Lisbon.", "importance": 0.8},
-    },
-    "put_semantic": {"value": {"text": "Maria's sister Anna lives in Porto."}},
-    "add_working": {"value": {"text": "Comparing flights to Lisbon."}, "ttl_minutes": 30},
-    "correct_memory": {
-        "namespace": _PLACE, "key": "sister", "text": "Maria's sister Anna lives in Porto.",
-        "reason": "She moved.",
-    },
-    "archive_memory": {"namespace": _PLACE, "key": "sister", "reason": "No longer of interest."},
-    "restore_memory": {"namespace": _PLACE, "key": "sister", "reason": "Of interest again."},
-    "put_core": {"blocks": {"persona": "You are brief.", "human": "Maria, in Berlin."}},
-    "patch_core": {"blocks": {"persona": "You are brief and kind."}},
-    "take_memory_page": {"namespace": _PLACE, "text": "# Memory\n\n<!-- written … -->", "dry_run": True},
-    "inject_context": {"query": "Where does my sister live?", "namespace": _PLACE, "budget_tokens": 300},
-    "admin_report_usage": {"namespace": _PLACE, "cited": ["R:1a2b3c4d"], "right": True, "answer": "msg_17"},
-    "prompts_note": {
-        "namespace": _PLACE, "query": "Where does my sister live?", "block": "[R:1a2b3c4d] In Lisbon.",
-        "memories": 1, "tokens": 12, "milliseconds": 9.5,
-    },
-    "admin_count_usage": {
-        "counts": [
-            {
-                "namespace": _PLACE, "key": "sister", "loaded": 1, "referenced": 1, "succeeded": 0,
-                "read_tokens": 18, "discovery_tokens": 240,
-            },
-        ],
-    },
-    "projects_add": {"root": "/home/lena/heron", "owner": "Lena"},
-    "projects_update": {"description": "Tells birds apart."},
-    "projects_discover": {"folder": "/home/lena"},
-    "projects_refresh": {"name": "heron"},
-    "projects_later": {"name": "heron"},
-    "refresh_documents": {"namespace": ["documents"], "dry_run": True},
-    "compress_context": {"messages": _TALK, "ratio": 0.7},
-    "graph_query": {
-        "pattern": "(a:person)-[lives_in]->(city {name: $where})",
-        "values": {"where": "Lisbon"}, "namespace": _PLACE,
-    },
-    "graph_add_entity": {"namespace": _PLACE, "name": "Initech", "kind": "organisation"},
-    "graph_relate": {"namespace": _PLACE, "source": "Anna", "relation": "works at", "target": "Initech"},
-    "graph_link": {
-        "namespace": _TEAM, "source": "Ship the checkout", "relation": "requires",
-        "target": "docs/prices.md", "reason": "Prices stand on every page of it.",
-    },
-    "graph_unlink": {
-        "namespace": _TEAM, "source": "agent:writer", "relation": "works_on", "target": "Ship the checkout",
-    },
-    "changes_undo": {"run_id": "remove/0123456789abcdef", "dry_run": True},
-    "changes_propose_mandate": {"namespace": _PLACE, "key": "fact/4be0643f", "reason": "asked for twice"},
-    "changes_decide": {"option": "keep", "by": "maria"},
-    "jobs_retry": {"ids": [17]},
-    "jobs_drop": {"ids": [17]},
-    "maintain": {"namespace": _PLACE, "dry_run": True},
-    "undo_night": {"night": "2026-11-26", "dry_run": True},
-    "bus_share": {
-        "namespace": _TEAM, "summary": "Prices are in euros only.", "type": "decision", "topic": "prices",
-        "priority": "high", "artifacts": ["shop/prices.py"], "confidence": 0.9,
-    },
-    "bus_request": {
-        "namespace": _TEAM, "question": "Which tables hold prices?", "to": "researcher",
-    },
-    "bus_reply": {"namespace": _TEAM, "message_id": "1a2b3c4d5e6f7a8b", "answer": "In shop/prices.py."},
-    "bus_handoff": {
-        "namespace": _TEAM, "to": "writer", "done": "The schema is drawn.",
-        "next_steps": ["Write the migration.", "Test it."],
-    },
-    "bus_acknowledge": {"namespace": _TEAM, "message_ids": ["1a2b3c4d5e6f7a8b"]},
-    "bus_invalidate": {
-        "namespace": _TEAM, "message_id": "1a2b3c4d5e6f7a8b", "reason": "Prices are in dollars, too.",
-    },
-    "bus_subscribe": {"namespace": _TEAM, "query": "failing tests and broken builds"},
-    "swarm_add_task": {
-        "namespace": _TEAM, "title": "Ship the checkout", "agent": "writer",
-        "requires": ["artifact:payment API"],
-    },
-    "swarm_update_task": {
-        "namespace": _TEAM, "task": "Ship the checkout", "blockers": ["a word from legal"],
-    },
-    "swarm_record_decision": {
-        "namespace": _TEAM, "what": "Prices are in euros only.", "alternatives": ["euros and dollars"],
-        "why": "Nine of ten customers pay in euros.", "affects": ["shop/prices.py"],
-    },
-    "swarm_end_session": {
-        "namespace": _TEAM, "session_id": "2026-11-27-writer", "started_at": "2026-11-27T09:00:00Z",
-        "work_done": ["The prices page is written."], "next_steps": ["Show it to legal."],
-    },
-    "unlock_secret": {"namespace": _PLACE, "label": "GitHub token", "reason": "Deploy of 2 May"},
-    "forget": {"namespace": _PLACE, "keys": ["sister"]},
-    "store_batch": {
-        "ops": [
-            {"op": "put", "namespace": _PLACE, "key": "tea", "value": {"text": "Maria drinks green tea."}},
-            {"op": "search", "namespace_prefix": _PLACE, "query": "tea", "limit": 3},
-        ]
-    },
-}  # fmt: skip
-"""By the id of the operation."""
+BODIES: Final[dict[str, dict[str, Any]]] = json.loads(
+    files("langmemory.server").joinpath("examples.json").read_text("utf-8")
+)
+"""Examples of bodies, by the id of the operation."""
 
 
 Json = dict[str, Any]
