@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.fields import FieldInfo
 
 from langmemory.addresses import display_address, is_server
+from langmemory.docstrings import docstrings_of
 from langmemory.errors import ConfigError
 from langmemory.types import SearchMode
 
@@ -48,31 +49,20 @@ class DatabaseConfig(Section):
         for name, value in super().__repr_args__():
             yield name, display_address(value) if name == "path" else value  # without a password
 
-    path: FilePath = Field(
-        default="memory.db",
-        description="The memory file; a relative path starts at the working directory. "
-        '`":memory:"` keeps everything in the process. '
-        "`postgresql://user:password@host/database?schema=name` is a schema of a PostgreSQL server (extra "
-        "`postgres`).",
-    )
-    archive_path: FilePath | None = Field(
-        default=None,
-        description="The file that archived memories move to after `lifecycle.archive_after_days`; null "
-        "puts it beside the memory file: `memory.archive.db` beside `memory.db`. Each memory file needs "
-        "one of its own. From `:memory:` nothing moves. `recall(include_archive=True)`, `restore`, "
-        "`export` and `forget` reach what is in it.",
-    )
-    synchronous: Literal["full", "normal"] = Field(
-        default="full",
-        description="`full` survives a power cut with every acknowledged write; `normal` survives "
-        "a killed process, may lose the last writes in a power cut, and writes faster.",
-    )
-    busy_timeout_ms: int = Field(
-        default=5_000,
-        ge=0,
-        le=600_000,
-        description="Milliseconds a write waits for another process's write to finish.",
-    )
+    path: FilePath = "memory.db"
+    """The memory file; a relative path starts at the working directory. `":memory:"` keeps everything in the
+    process. `postgresql://user:password@host/database?schema=name` is a schema of a PostgreSQL server (extra
+    `postgres`)."""
+    archive_path: FilePath | None = None
+    """The file that archived memories move to after `lifecycle.archive_after_days`; null puts it beside the
+    memory file: `memory.archive.db` beside `memory.db`. Each memory file needs one of its own. From
+    `:memory:` nothing moves. `recall(include_archive=True)`, `restore`, `export` and `forget` reach what is
+    in it."""
+    synchronous: Literal["full", "normal"] = "full"
+    """`full` survives a power cut with every acknowledged write; `normal` survives a killed process, may lose
+    the last writes in a power cut, and writes faster."""
+    busy_timeout_ms: Annotated[int, Field(ge=0, le=600_000)] = 5_000
+    """Milliseconds a write waits for another process's write to finish."""
 
     def archive_of(self, path: str) -> str | None:
         """Return the archive file of a memory file; None for a memory that has none.
@@ -96,25 +86,15 @@ class DatabaseConfig(Section):
 class EngineConfig(DatabaseConfig):
     """The section `database`, with what only a program sets."""
 
-    readers: int = Field(
-        default=8, ge=1, le=64, description="Idle reading connections kept open in one process."
-    )
-    quantized_index_bytes: int = Field(
-        default=256 * MIB,
-        ge=0,
-        description="Bytes of memory for the quantized index of vectors, per file and process; "
-        "above it a search streams the index from the file.",
-    )
-    vector_copy_bytes: int = Field(
-        default=64 * MIB,
-        ge=0,
-        description="Bytes of memory for a copy of the vectors; 0 makes none.",
-    )
-    word_copy_bytes: int = Field(
-        default=128 * MIB,
-        ge=0,
-        description="Bytes of memory for a copy of the keyword index; 0 makes none.",
-    )
+    readers: Annotated[int, Field(ge=1, le=64)] = 8
+    """Idle reading connections kept open in one process."""
+    quantized_index_bytes: Annotated[int, Field(ge=0)] = 256 * MIB
+    """Bytes of memory for the quantized index of vectors, per file and process; above it a search streams the
+    index from the file."""
+    vector_copy_bytes: Annotated[int, Field(ge=0)] = 64 * MIB
+    """Bytes of memory for a copy of the vectors; 0 makes none."""
+    word_copy_bytes: Annotated[int, Field(ge=0)] = 128 * MIB
+    """Bytes of memory for a copy of the keyword index; 0 makes none."""
 
     @classmethod
     def of(cls, settings: DatabaseConfig, **defaults: Any) -> EngineConfig:
@@ -136,53 +116,31 @@ class TokenPrice(Section):
 class ModelsConfig(Section):
     """Which models are used. Model names stand nowhere else."""
 
-    embedding: Literal["static", "e5", "mock"] | ModelName | WithSparse = Field(
-        default="static",
-        description="Model that turns text into vectors, unless the application passes its own: "
-        "`static` (embedded, no server), `e5` (multilingual-e5-small, extra `multilingual`), "
-        "`mock` (hashes, for tests) or "
-        '`"provider:model"`, such as `"ollama:nomic-embed-text"`. With a sparse encoder beside it: '
-        '`"static + splade:MODEL"` (extra `rerank`).',
-    )
-    deep: ModelName | None = Field(
-        default=None,
-        description='Chat model for reflection and hard questions, as `"provider:model"`; '
-        "null works by rules.",
-    )
-    fast: ModelName | None = Field(
-        default=None,
-        description="Chat model for conversation, and for the question whether two names reflection "
-        'meets are one, as `"provider:model"`; null means none.',
-    )
-    ollama_url: str | None = Field(
-        default=None,
-        pattern=r"^https?://\S+$",
-        description="Where Ollama answers; null uses its client's own default "
-        "(`OLLAMA_HOST`, else `http://127.0.0.1:11434`).",
-    )
-    ollama_context_tokens: int = Field(
-        default=16_384,
-        ge=16_000,
-        description="Tokens of the window asked of an Ollama chat model, whose own default (about "
-        "4,000) silently cuts off what memory puts in front; more takes more of the GPU's memory.",
-    )
-    rerank: ModelName | None = Field(
-        default=None,
-        description="Chat model that has the last word on the order of a recall, as "
-        '`"provider:model"`, or a reranker, as `"bge:BAAI/bge-reranker-v2-m3"` (also `cross-encoder:`, '
-        "`colbert:`; extra `rerank`); null asks none. An application may pass its own reranker instead.",
-    )
-    expand: ModelName | None = Field(
-        default=None,
-        description="Chat model that says a query in other words when a recall found little, as "
-        '`"provider:model"`; null asks none.',
-    )
-    chat_timeout_seconds: float = Field(
-        default=120.0,
-        gt=0,
-        le=3_600,
-        description="Seconds to wait for an Ollama chat model to go on answering.",
-    )
+    embedding: Literal["static", "e5", "mock"] | ModelName | WithSparse = "static"
+    """Model that turns text into vectors, unless the application passes its own: `static` (embedded, no
+    server), `e5` (multilingual-e5-small, extra `multilingual`), `mock` (hashes, for tests) or
+    `"provider:model"`, such as `"ollama:nomic-embed-text"`. With a sparse encoder beside it: `"static +
+    splade:MODEL"` (extra `rerank`)."""
+    deep: ModelName | None = None
+    """Chat model for reflection and hard questions, as `"provider:model"`; null works by rules."""
+    fast: ModelName | None = None
+    """Chat model for conversation, and for the question whether two names reflection meets are one, as
+    `"provider:model"`; null means none."""
+    ollama_url: Annotated[str | None, Field(pattern=r"^https?://\S+$")] = None
+    """Where Ollama answers; null uses its client's own default (`OLLAMA_HOST`, else
+    `http://127.0.0.1:11434`)."""
+    ollama_context_tokens: Annotated[int, Field(ge=16_000)] = 16_384
+    """Tokens of the window asked of an Ollama chat model, whose own default (about 4,000) silently cuts off
+    what memory puts in front; more takes more of the GPU's memory."""
+    rerank: ModelName | None = None
+    """Chat model that has the last word on the order of a recall, as `"provider:model"`, or a reranker, as
+    `"bge:BAAI/bge-reranker-v2-m3"` (also `cross-encoder:`, `colbert:`; extra `rerank`); null asks none. An
+    application may pass its own reranker instead."""
+    expand: ModelName | None = None
+    """Chat model that says a query in other words when a recall found little, as `"provider:model"`; null
+    asks none."""
+    chat_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 120.0
+    """Seconds to wait for an Ollama chat model to go on answering."""
 
     def ollama_options(self, timeout_seconds: float) -> dict[str, Any]:
         """Return where LangChain's models of Ollama ask, and how. Nothing ever closes their clients, so these
@@ -193,17 +151,13 @@ class ModelsConfig(Section):
         client = {"timeout": timeout_seconds, "limits": limits}
         return {"base_url": self.ollama_url, "client_kwargs": client}
 
-    mock_embeddings: bool = Field(
-        default=False,
-        description="Replace every embedding model by `mock`, also one the application passes.",
-    )
+    mock_embeddings: bool = False
+    """Replace every embedding model by `mock`, also one the application passes."""
 
-    prices: dict[str, TokenPrice] = Field(
-        default_factory=dict,
-        description="What a million tokens of a chat model cost in US dollars, by the model's name: "
-        '`{"gpt-4.1-mini": {"input": 0.4, "output": 1.6}}`. With it, `langmemory runs` shows what a '
-        "reflection cost. A model that reports its own cost needs none.",
-    )
+    prices: dict[str, TokenPrice] = Field(default_factory=dict)
+    """What a million tokens of a chat model cost in US dollars, by the model's name: `{"gpt-4.1-mini":
+    {"input": 0.4, "output": 1.6}}`. With it, `langmemory runs` shows what a reflection cost. A model that
+    reports its own cost needs none."""
 
     @property
     def dense(self) -> str:
@@ -224,149 +178,85 @@ BUILT_IN_PRESETS = ("fast", "balanced", "thorough")
 class SearchConfig(Section):
     """How a search ranks."""
 
-    mode: SearchMode = Field(
-        default="hybrid", description="Rank by vectors and words, or one of them."
-    )
-    passage_characters: int | None = Field(
-        default=500,
-        ge=100,
-        le=100_000,
-        description="A text more than half as long again is also embedded in passages of about so "
-        "many characters, and found by the best of them; null embeds it whole only. Holds for what "
-        "is written from then on, and for everything after `langmemory reembed`.",
-    )
+    mode: SearchMode = "hybrid"
+    """Rank by vectors and words, or one of them."""
+    passage_characters: Annotated[int | None, Field(ge=100, le=100_000)] = 500
+    """A text more than half as long again is also embedded in passages of about so many characters, and found
+    by the best of them; null embeds it whole only. Holds for what is written from then on, and for everything
+    after `langmemory reembed`."""
 
 
 class TTLConfig(Section):
     """When items expire; the keys are those of LangGraph's `TTLConfig`."""
 
-    default_ttl: float | None = Field(
-        default=None,
-        gt=0,
-        le=525_600_000,  # a thousand years, as a single put takes it
-        description="Minutes until what is put or remembered expires; null means never.",
+    default_ttl: Annotated[float | None, Field(gt=0, le=525_600_000)] = (
+        None  # a thousand years, as a single put takes it
     )
-    refresh_on_read: bool = Field(
-        default=True, description="Reading an item restarts its time to live."
-    )
+    """Minutes until what is put or remembered expires; null means never."""
+    refresh_on_read: bool = True
+    """Reading an item restarts its time to live."""
 
 
 class RecallConfig(Section):
     """How much work a recall may do."""
 
-    preset: str = Field(
-        default="balanced",
-        min_length=1,
-        description="Set of recall options used when a call names none: `fast`, `balanced`, "
-        "`thorough` or one of `presets`.",
-    )
-    presets: dict[str, dict[str, Any]] = Field(
-        default_factory=dict,
-        description="Options to override, by preset and option name; another name is a preset of "
-        "your own.",
-    )
-    min_score: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] | None = Field(
-        default="auto",
-        description="Lowest probability with which the block of a prompt, and `recall` over MCP, show a "
-        'memory where the call names none: `"auto"` is the gate, null shows whatever is found.',
-    )
-    prompt_log: Literal["off", "figures", "texts"] = Field(
-        default="figures",
-        description="What is kept of each memory block that a model got: `figures` are time, namespace, "
-        "tokens and milliseconds; `texts` also the question and the block, which `forget` searches too; "
-        "`off` is nothing.",
-    )
+    preset: Annotated[str, Field(min_length=1)] = "balanced"
+    """Set of recall options used when a call names none: `fast`, `balanced`, `thorough` or one of
+    `presets`."""
+    presets: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Options to override, by preset and option name; another name is a preset of your own."""
+    min_score: Annotated[float, Field(ge=0, le=1)] | Literal["auto"] | None = "auto"
+    """Lowest probability with which the block of a prompt, and `recall` over MCP, show a memory where the
+    call names none: `"auto"` is the gate, null shows whatever is found."""
+    prompt_log: Literal["off", "figures", "texts"] = "figures"
+    """What is kept of each memory block that a model got: `figures` are time, namespace, tokens and
+    milliseconds; `texts` also the question and the block, which `forget` searches too; `off` is nothing."""
 
 
 class ReflectionConfig(Section):
     """How conversations become knowledge, and how the queue of reflections is worked on."""
 
-    batch_tokens: int = Field(
-        default=2_000,
-        ge=1,
-        description="Tokens of conversation, approximately, that one call of the model reads.",
-    )
-    debounce_seconds: float = Field(
-        default=30,
-        ge=0,
-        le=CENTURY_SECONDS,
-        description="Seconds after the last turn of a conversation until it is reflected.",
-    )
-    max_debounce_seconds: float = Field(
-        default=600,
-        ge=0,
-        le=CENTURY_SECONDS,
-        description="Seconds after the first turn that waits, at which it is reflected however "
-        "lively the conversation is.",
-    )
-    max_attempts: int = Field(
-        default=10,
-        ge=1,
-        description="Attempts until a failing job is given up (`langmemory jobs` retries it); after "
-        "about two hours.",
-    )
+    batch_tokens: Annotated[int, Field(ge=1)] = 2_000
+    """Tokens of conversation, approximately, that one call of the model reads."""
+    debounce_seconds: Annotated[float, Field(ge=0, le=CENTURY_SECONDS)] = 30
+    """Seconds after the last turn of a conversation until it is reflected."""
+    max_debounce_seconds: Annotated[float, Field(ge=0, le=CENTURY_SECONDS)] = 600
+    """Seconds after the first turn that waits, at which it is reflected however lively the conversation
+    is."""
+    max_attempts: Annotated[int, Field(ge=1)] = 10
+    """Attempts until a failing job is given up (`langmemory jobs` retries it); after about two hours."""
 
 
 class WorkConfig(ReflectionConfig):
     """As `ReflectionConfig`, with what only a program sets, by `WorkOptions`."""
 
-    job_timeout_seconds: float = Field(
-        default=3_600,
-        gt=0,
-        le=CENTURY_SECONDS,
-        description="Seconds after which a job that still runs is given up: its lease is not "
-        "renewed any more.",
-    )
-    retention_days: float = Field(
-        default=7, gt=0, description="Days that done and replaced jobs are kept."
-    )
-    retry_initial_seconds: float = Field(
-        default=15,
-        gt=0,
-        le=CENTURY_SECONDS,
-        description="Seconds until a failed job is tried again; doubled after each further failure.",
-    )
-    retry_max_seconds: float = Field(
-        default=3_600,
-        gt=0,
-        le=CENTURY_SECONDS,
-        description="Seconds between two attempts at most.",
-    )
-    jitter: float = Field(
-        default=0.2,
-        ge=0,
-        le=1,
-        description="Share by which these delays are longer or shorter by chance, so that many jobs "
-        "do not return at once.",
-    )
-    lease_seconds: float = Field(
-        default=60,
-        gt=0,
-        le=DAY_SECONDS,
-        description="Seconds a job of a worker that died is left alone; a living one renews its "
-        "lease three times in them.",
-    )
-    poll_seconds: float = Field(
-        default=1,
-        gt=0,
-        le=DAY_SECONDS,
-        description="Seconds between two looks for jobs of other processes.",
-    )
+    job_timeout_seconds: Annotated[float, Field(gt=0, le=CENTURY_SECONDS)] = 3_600
+    """Seconds after which a job that still runs is given up: its lease is not renewed any more."""
+    retention_days: Annotated[float, Field(gt=0)] = 7
+    """Days that done and replaced jobs are kept."""
+    retry_initial_seconds: Annotated[float, Field(gt=0, le=CENTURY_SECONDS)] = 15
+    """Seconds until a failed job is tried again; doubled after each further failure."""
+    retry_max_seconds: Annotated[float, Field(gt=0, le=CENTURY_SECONDS)] = 3_600
+    """Seconds between two attempts at most."""
+    jitter: Annotated[float, Field(ge=0, le=1)] = 0.2
+    """Share by which these delays are longer or shorter by chance, so that many jobs do not return at
+    once."""
+    lease_seconds: Annotated[float, Field(gt=0, le=DAY_SECONDS)] = 60
+    """Seconds a job of a worker that died is left alone; a living one renews its lease three times in
+    them."""
+    poll_seconds: Annotated[float, Field(gt=0, le=DAY_SECONDS)] = 1
+    """Seconds between two looks for jobs of other processes."""
 
 
 class PrivacyConfig(Section):
     """Options for what is kept out of memory, or from others."""
 
-    redact: bool = Field(
-        default=True,
-        description="Replace credentials in what is remembered (keys, tokens, passwords, card numbers, "
-        "IBANs) by placeholders before it is stored. An application may pass `redact=` its own function.",
-    )
-    confidences: bool = Field(
-        default=True,
-        description="Keep what somebody asks to keep to themselves, what they tell of their health or "
-        "money, and surprises they plan private to them, by rule; each time in a run that can be undone.",
-    )
+    redact: bool = True
+    """Replace credentials in what is remembered (keys, tokens, passwords, card numbers, IBANs) by
+    placeholders before it is stored. An application may pass `redact=` its own function."""
+    confidences: bool = True
+    """Keep what somebody asks to keep to themselves, what they tell of their health or money, and surprises
+    they plan private to them, by rule; each time in a run that can be undone."""
 
 
 Ages = Literal["default", "habitual", "episodic", "semantic", "procedural", "archival", "resource"]
@@ -378,73 +268,48 @@ class LifecycleConfig(Section):
     """How memory ages. The other numbers of the rules are those of
     `langmemory.lifecycle.policies.PolicyOptions`, which a program sets."""
 
-    half_life_days: HalfLife | dict[Ages, HalfLife] = Field(
-        default=60,
-        description="Days after which half of the retention of an unused memory is left. Each use adds "
-        "15 %, a person's confirmation doubles it; timeless facts (birthdays, kin, allergies) and pinned "
-        "memories keep all, plans and visits fade twice as fast once they are over. An object names the days "
-        'of some classes and kinds: `{"default": 60, "episodic": 30, "procedural": 365}`.',
-    )
-    unused_days: float = Field(
-        default=90,
-        gt=0,
-        description="Days without a use, or a mention, after which a derived memory gets the priority "
-        "`archive`: only a search finds it.",
-    )
-    max_facts: int | None = Field(
-        default=50_000,
-        ge=1,
-        description="Derived memories that a namespace may keep; the least salient are archived, at most "
-        "5 % in a night. null means no limit.",
-    )
-    archive_after_days: float | None = Field(
-        default=180,
-        ge=0,
-        description="Days after which an archived memory moves to the archive file; null never moves any.",
-    )
-    max_reviews: int = Field(
-        default=5,
-        ge=0,
-        description="Questions about fading memories of a namespace that may wait for an answer at a time.",
-    )
-    task_seconds: float = Field(
-        default=600, gt=0, description="Seconds that one task of a night may take."
-    )
-    task_model_calls: int = Field(
-        default=20, ge=0, description="Calls of a model that one task of a night may make."
-    )
-    memory_page_tokens: int = Field(
-        default=1_500, ge=100, description="Tokens that `MEMORY.md` may have, approximately."
-    )
-    journal: Literal["distilled", "full"] = Field(
-        default="distilled",
-        description="What stands in the journal for a month that is over: one page with its summary and "
-        "themes, with its days in `archive/`, or its days.",
-    )
-    notes: bool = Field(
-        default=False,
-        description="Give new memories keywords, tags and links to their nearest.",
-    )
+    half_life_days: HalfLife | dict[Ages, HalfLife] = 60
+    """Days after which half of the retention of an unused memory is left. Each use adds 15 %, a person's
+    confirmation doubles it; timeless facts (birthdays, kin, allergies) and pinned memories keep all, plans
+    and visits fade twice as fast once they are over. An object names the days of some classes and kinds:
+    `{"default": 60, "episodic": 30, "procedural": 365}`."""
+    unused_days: Annotated[float, Field(gt=0)] = 90
+    """Days without a use, or a mention, after which a derived memory gets the priority `archive`: only a
+    search finds it."""
+    max_facts: Annotated[int | None, Field(ge=1)] = 50_000
+    """Derived memories that a namespace may keep; the least salient are archived, at most 5 % in a night.
+    null means no limit."""
+    archive_after_days: Annotated[float | None, Field(ge=0)] = 180
+    """Days after which an archived memory moves to the archive file; null never moves any."""
+    max_reviews: Annotated[int, Field(ge=0)] = 5
+    """Questions about fading memories of a namespace that may wait for an answer at a time."""
+    task_seconds: Annotated[float, Field(gt=0)] = 600
+    """Seconds that one task of a night may take."""
+    task_model_calls: Annotated[int, Field(ge=0)] = 20
+    """Calls of a model that one task of a night may make."""
+    memory_page_tokens: Annotated[int, Field(ge=100)] = 1_500
+    """Tokens that `MEMORY.md` may have, approximately."""
+    journal: Literal["distilled", "full"] = "distilled"
+    """What stands in the journal for a month that is over: one page with its summary and themes, with its
+    days in `archive/`, or its days."""
+    notes: bool = False
+    """Give new memories keywords, tags and links to their nearest."""
 
 
 class JournalConfig(Section):
     """The daily pages for people."""
 
-    path: FilePath | None = Field(
-        default=None,
-        description="Folder of the journal: one Markdown file a day and namespace, with what was "
-        "said in it. New pages and folders are readable by whoever runs the process; null writes none.",
-    )
+    path: FilePath | None = None
+    """Folder of the journal: one Markdown file a day and namespace, with what was said in it. New pages and
+    folders are readable by whoever runs the process; null writes none."""
 
 
 class TracingConfig(Section):
     """Text in traces of LangSmith and OpenTelemetry, where they are switched on."""
 
-    texts: bool = Field(
-        default=False,
-        description="Put the query and the recalled texts into the spans of recall. Without it spans "
-        "hold counts, ids and times only.",
-    )
+    texts: bool = False
+    """Put the query and the recalled texts into the spans of recall. Without it spans hold counts, ids and
+    times only."""
 
 
 class Config(Section):
@@ -627,11 +492,11 @@ _PATTERNS = {
 }
 
 
-def _row(section: str, name: str, field: FieldInfo) -> str:
+def _row(section: str, name: str, field: FieldInfo, meaning: str) -> str:
     default = json.dumps(field.get_default(call_default_factory=True))
     variables = [v for v, place in ENVIRONMENT.items() if place == (section, name)]
     allowed = _describe_allowed(section, name)
-    cells = [f"`{name}`", allowed, f"`{default}`", field.description or "", *variables]
+    cells = [f"`{name}`", allowed, f"`{default}`", " ".join(meaning.split()), *variables]
     if not variables:
         cells.append("")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
@@ -642,7 +507,8 @@ def markdown() -> str:
     parts = [_INTRODUCTION]
     for name, section in _sections().items():
         doc = (section.__doc__ or "").strip()
-        rows = [_row(name, key, field) for key, field in section.model_fields.items()]
+        texts = docstrings_of(section.__module__)[section.__name__]
+        rows = [_row(name, key, field, texts[key]) for key, field in section.model_fields.items()]
         head = "| key | allowed | default | meaning | environment |\n|---|---|---|---|---|"
         parts.append("\n".join([f"## `{name}`", "", doc, "", head, *rows]))
     return "\n\n".join(parts) + "\n"
