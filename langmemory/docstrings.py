@@ -1,13 +1,18 @@
-"""The docstrings of fields, which Python does not keep."""
+"""What docstrings say: those of fields, which Python does not keep, and the sections of a function's."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
+from typing import Final
+
+SECTION: Final = re.compile(r"\n\n(?:Args|Returns|Raises|Yields)(?:\b.*)?:?\n|\n\nArgs and errors")
+"""Begins the sections of a function's docstring, behind what it does."""
 
 
 @cache

@@ -108,7 +108,7 @@ def _summary(place: str) -> str:
     file = Path(str(spec and spec.origin)).parent.joinpath(*way).with_suffix(".py")
     source = file.read_text(encoding="utf-8") if file.is_file() else ""
     found = re.search(
-        rf'^def {name}\(.*?^    """(.+?)(?:\n|""")|^{name} = typer.Typer\(.*?\bhelp="(.+?)"',
+        rf'^def {name}\(.*?^    """(.+?)(?:\n|""")|^{name} = (?:Group|typer.Typer)\(.*?\bhelp="(.+?)"',
         source,
         re.MULTILINE | re.DOTALL,
     )

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 import typer
 
 from langmemory.cli.oneline import Command, CommandLine
+from langmemory.cli.signatures import KEYWORD
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
-    KEYWORD,
     JsonOption,
     Target,
     ViewerOption,

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -39,18 +39,12 @@ INTERRUPTED = 130
 """Exit code of what Ctrl-C ended."""
 
 
-def chat(
-    target: Target,
-    thread: Annotated[
-        str | None,
-        typer.Option(
-            "--thread",
-            metavar="NAME",
-            help="Name of the conversation, which goes on if there is one; else the time it began.",
-        ),
-    ] = None,
-) -> None:
-    """Chat with the configured model, without one with memory itself; it remembers across conversations."""
+def chat(target: Target, *, thread: str | None = None) -> None:
+    """Chat with the configured model, without one with memory itself; it remembers across conversations.
+
+    Args:
+        thread (NAME): Name of the conversation, which goes on if there is one; else the time it began.
+    """
     place = target.namespace(DEFAULT_NAMESPACE)
     models = target.config().models
     name = _checked_model(models)
@@ -162,13 +156,12 @@ def _checked_model(models: ModelsConfig) -> str | None:
     return name
 
 
-def init(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="Where to write it; no file there is overwritten."),
-    ],
-) -> None:
-    """Write a new chatbot project: graph, store, configuration, README."""
+def init(folder: Path) -> None:
+    """Write a new chatbot project: graph, store, configuration, README.
+
+    Args:
+        folder: Where to write it; no file there is overwritten.
+    """
     from langmemory.templates import init_project
 
     written = init_project(folder)

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
+    Group,
     JsonOption,
     Target,
-    with_target,
 )
 from langmemory.cli.terminal import json_text, plain, printable, say
 
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from langmemory.core_files.bindings import BoundFile
     from langmemory.nodes.core_memory import CoreBlock, CoreMemory
 
-core = typer.Typer(
-    cls=CommandLine, no_args_is_help=True, help="Show and edit core memory, and bind it to files."
-)
+core = Group(help="Show and edit core memory, and bind it to files.")
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="The block: persona, human, task …")
@@ -33,8 +30,7 @@ TextArgument = Annotated[
 ]
 
 
-@core.command("list", cls=Command)
-@with_target
+@core.command("list")
 def list_blocks(
     target: Target,
     as_json: JsonOption = False,
@@ -71,8 +67,7 @@ def list_blocks(
             say(printable(f"! {file.problem}"), err=True)
 
 
-@core.command(cls=Command)
-@with_target
+@core.command()
 def show(
     target: Target,
     name: NameArgument,
@@ -87,8 +82,7 @@ def show(
     say(json_text(plain(block)) if as_json else printable(block.content))
 
 
-@core.command("set", cls=Command)
-@with_target
+@core.command("set")
 def set_text(
     target: Target,
     name: NameArgument,
@@ -100,8 +94,7 @@ def set_text(
         _say(memory.rethink(name, text), as_json)
 
 
-@core.command(cls=Command)
-@with_target
+@core.command()
 def append(
     target: Target,
     name: NameArgument,
@@ -113,8 +106,7 @@ def append(
         _say(memory.append(name, text), as_json)
 
 
-@core.command(cls=Command)
-@with_target
+@core.command()
 def undo(
     target: Target,
     name: NameArgument,
@@ -125,8 +117,7 @@ def undo(
         _say(memory.undo(name), as_json)
 
 
-@core.command(cls=Command)
-@with_target
+@core.command()
 def history(
     target: Target,
     name: NameArgument,

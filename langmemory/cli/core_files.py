@@ -5,15 +5,14 @@ from __future__ import annotations
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from langmemory.cli.core import NameArgument, core
-from langmemory.cli.oneline import Command
-from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target, with_target
+from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
-from langmemory.cli.values import count
+from langmemory.cli.values import Count
 from langmemory.core_files.conventions import Convention
 from langmemory.pluralize import count_noun
 
@@ -23,39 +22,26 @@ if TYPE_CHECKING:
     from langmemory.core_files import BoundFile, FilesSynced
 
 
-@core.command(cls=Command)
-@with_target
+@core.command()
 def bind(
     target: Target,
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH…", help="Markdown files, or folders that have some."),
-    ],
-    block: Annotated[
-        str | None,
-        typer.Option(
-            "--block", metavar="NAME", help="Of one file; else by its name.", show_default=False
-        ),
-    ] = None,
-    convention: Annotated[
-        Convention, typer.Option("--as", help="Whose files of a folder: see the documentation.")
-    ] = "workspace",
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit",
-            metavar="N",
-            parser=count,
-            help="Characters of each block.",
-            show_default=False,
-        ),
-    ] = None,
-    create: Annotated[
-        bool, typer.Option("--create", help="Write the file from the block where there is none.")
-    ] = False,
+    paths: list[Path],
+    *,
+    block: str | None = None,
+    convention: Convention = "workspace",
+    limit: Count | None = None,
+    create: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Bind blocks to files such as AGENTS.md: edits of either reach the other."""
+    """Bind blocks to files such as AGENTS.md: edits of either reach the other.
+
+    Args:
+        paths (PATH…): Markdown files, or folders that have some.
+        block (NAME): Of one file; else by its name.
+        convention (--as): Whose files of a folder: see the documentation.
+        limit: Characters of each block.
+        create: Write the file from the block where there is none.
+    """
     from langmemory.core_files import CoreFileError, files_for
 
     namespace = target.namespace(DEFAULT_NAMESPACE)
@@ -94,8 +80,7 @@ def bind(
         raise typer.Exit(1)
 
 
-@core.command(cls=Command)
-@with_target
+@core.command()
 def unbind(target: Target, name: NameArgument) -> None:
     """Let a block and its file go their own ways; both keep what they say."""
     with target.open(vectors=False) as store:
@@ -103,16 +88,13 @@ def unbind(target: Target, name: NameArgument) -> None:
     say(f"Block {name} is bound to no file.")
 
 
-@core.command(cls=Command)
-@with_target
-def sync(
-    target: Target,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="And again whenever a file changes; Ctrl-C stops.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Bring bound blocks and their files together."""
+@core.command()
+def sync(target: Target, *, watch: bool = False, as_json: JsonOption = False) -> None:
+    """Bring bound blocks and their files together.
+
+    Args:
+        watch: And again whenever a file changes; Ctrl-C stops.
+    """
     namespace = target.namespace()
     with target.open(vectors=False) as store:
         if not watch:

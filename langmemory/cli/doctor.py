@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import typer
 
@@ -64,38 +64,20 @@ class Check:
 
 def doctor(
     target: OnFile,
-    rescue: Annotated[
-        Path | None,
-        typer.Option(
-            "--rescue",
-            metavar="FILE",
-            help="Write all that can be read of a damaged memory file to FILE, as `export` does.",
-            show_default=False,
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="Measure how a chat model can be asked for notes, and write it beside the configuration.",
-            show_default=False,
-        ),
-    ] = None,
-    head: Annotated[
-        Path | None,
-        typer.Option(
-            "--head",
-            metavar="FILE",
-            help="Compare the memory with the head in FILE, which is kept elsewhere, and write the new one.",
-            show_default=False,
-        ),
-    ] = None,
+    *,
+    rescue: Path | None = None,
+    model: str | None = None,
+    head: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check Python, SQLite, the memory file, the embedder and Ollama.
 
     The exit code is 1 if something fails.
+
+    Args:
+        rescue (FILE): Write all that can be read of a damaged memory file to FILE, as `export` does.
+        model (NAME): Measure how a chat model can be asked for notes, and write it beside the configuration.
+        head (FILE): Compare the memory with the head in FILE, which is kept elsewhere, and write the new one.
     """
     if rescue is not None:
         _rescue(target, rescue)

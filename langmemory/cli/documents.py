@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.target import IgnoreOption, JsonOption, Target, with_target
+from langmemory.cli.target import Group, IgnoreOption, JsonOption, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
 from langmemory.cli.values import count
 from langmemory.errors import ConfigError
@@ -28,11 +27,7 @@ FEW = 20
 TITLE = 60
 """Characters of a title in a table."""
 
-documents = typer.Typer(
-    cls=CommandLine,
-    no_args_is_help=True,
-    help="Add files and folders, list, sync, remove and watch them.",
-)
+documents = Group(help="Add files and folders, list, sync, remove and watch them.")
 
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
@@ -46,20 +41,22 @@ MostBytesOption = Annotated[
 ]
 
 
-@documents.command(cls=Command)
-@with_target
+@documents.command()
 def add(
     target: Target,
-    sources: Annotated[
-        list[str], typer.Argument(metavar="PATH…", help="Files, folders, or globs in quotes.")
-    ],
+    sources: list[str],
+    *,
     ignore: IgnoreOption = None,
     project: ProjectOption = None,
     most_bytes: MostBytesOption = MOST_BYTES,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read files, folders and globs; what is as it was costs nothing."""
+    """Read files, folders and globs; what is as it was costs nothing.
+
+    Args:
+        sources (PATH…): Files, folders, or globs in quotes.
+    """
     with target.open(create=True) as store, reading() as progress:
         done = store.documents.add(
             sources[0] if len(sources) == 1 else sources,
@@ -73,17 +70,15 @@ def add(
     report(done, as_json=as_json, dry_run=dry_run)
 
 
-@documents.command("list", cls=Command)
-@with_target
+@documents.command("list")
 def list_documents(
-    target: Target,
-    prefix: Annotated[
-        str, typer.Argument(metavar="[PATH]", help="Only those whose path begins so.")
-    ] = "",
-    project: ProjectOption = None,
-    as_json: JsonOption = False,
+    target: Target, prefix: str = "", *, project: ProjectOption = None, as_json: JsonOption = False
 ) -> None:
-    """List the documents by their paths."""
+    """List the documents by their paths.
+
+    Args:
+        prefix ([PATH]): Only those whose path begins so.
+    """
     from langmemory.cli.screen import FOLD, RIGHT, WHOLE, Screen, plain_table
 
     namespace = _namespace(target, project)
@@ -110,8 +105,7 @@ def list_documents(
     say(count_noun(len(found), "document"))
 
 
-@documents.command(cls=Command)
-@with_target
+@documents.command()
 def sync(
     target: Target,
     project: ProjectOption = None,
@@ -130,18 +124,20 @@ def sync(
     report(done, as_json=as_json, dry_run=dry_run)
 
 
-@documents.command(cls=Command)
-@with_target
+@documents.command()
 def remove(
     target: Target,
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="Of a document, or of a folder that was added.")
-    ],
+    path: str,
+    *,
     project: ProjectOption = None,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take documents out; a folder is then not read again."""
+    """Take documents out; a folder is then not read again.
+
+    Args:
+        path: Of a document, or of a folder that was added.
+    """
     with target.open(vectors=False) as store:
         done = store.documents.remove(
             path, _namespace(target, project), project=project, dry_run=dry_run
@@ -149,8 +145,7 @@ def remove(
     report(done, as_json=as_json, dry_run=dry_run)
 
 
-@documents.command(cls=Command)
-@with_target
+@documents.command()
 def watch(target: Target, most_bytes: MostBytesOption = MOST_BYTES) -> None:
     """Sync, and again whenever a file changes; Ctrl-C stops."""
     stop = threading.Event()

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -24,16 +24,12 @@ from langmemory.files import create_file
 from langmemory.pluralize import count_noun, memories
 
 
-def export(
-    target: Target,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="FILE", help="Where to write; stdout if left out, or -.", show_default=False
-        ),
-    ] = None,
-) -> None:
-    """Write memories with all facets, times to live and history as JSONL."""
+def export(target: Target, file: Path | None = None) -> None:
+    """Write memories with all facets, times to live and history as JSONL.
+
+    Args:
+        file: Where to write; stdout if left out, or -.
+    """
     if str(file) == "-":
         file = None
     prefix = target.namespace()
@@ -131,32 +127,15 @@ def _runs(pid: int) -> bool:
 
 
 def copy(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE",
-            help="A memory file, postgresql://…?schema=name, or a store of LangGraph's own.",
-            show_default=False,
-        ),
-    ],
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="TARGET", help="A new file, or an empty schema of a server.", show_default=False
-        ),
-    ],
-    field: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--field",
-            metavar="PATH",
-            help="A field of the application's index config, if it has any; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+    source: str, target: str, *, field: list[str] | None = None, as_json: JsonOption = False
 ) -> None:
-    """Copy a whole memory into an empty place; repeat it to go on after an interruption."""
+    """Copy a whole memory into an empty place; repeat it to go on after an interruption.
+
+    Args:
+        source: A memory file, postgresql://…?schema=name, or a store of LangGraph's own.
+        target: A new file, or an empty schema of a server.
+        field (PATH): A field of the application's index config, if it has any; may be repeated.
+    """
     from langmemory.cli.screen import counting_bars
     from langmemory.stores import copy as copy_all
 

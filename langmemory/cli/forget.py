@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,46 +21,28 @@ if TYPE_CHECKING:
 
 def forget(
     target: Target,
-    owner: Annotated[
-        str | None,
-        typer.Option(
-            "--owner", metavar="NAME", help="Everything this person owns.", show_default=False
-        ),
-    ] = None,
-    entity: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--entity",
-            metavar="NAME",
-            help="Everything that speaks of this person or thing, by name; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    key: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--key",
-            metavar="KEY",
-            help="The memory of this key; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--everything", help="All of --namespace, whoever owns it.")
-    ] = False,
-    later: Annotated[
-        bool,
-        typer.Option("--purge-later", help="Leave writing the file anew to whoever opens it next."),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would go; ask and change nothing.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")] = False,
+    *,
+    owner: str | None = None,
+    entity: list[str] | None = None,
+    key: list[str] | None = None,
+    everything: bool = False,
+    later: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Forget for good: show what would go, ask, remove it, prove it.
 
     Without --namespace, --owner and --entity mean the whole file, --key the namespace memories/me.
+
+    Args:
+        owner (NAME): Everything this person owns.
+        entity (NAME): Everything that speaks of this person or thing, by name; may be repeated.
+        key: The memory of this key; may be repeated.
+        everything: All of --namespace, whoever owns it.
+        later (--purge-later): Leave writing the file anew to whoever opens it next.
+        dry_run: Only show what would go; ask and change nothing.
+        yes (--yes, -y): Do it without asking.
     """
     if owner is None and not (entity or key or everything):
         raise ConfigError(

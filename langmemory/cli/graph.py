@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -18,7 +18,7 @@ from langmemory.cli.target import (
     ViewerOption,
 )
 from langmemory.cli.terminal import json_text, plain, say
-from langmemory.cli.values import count, picture
+from langmemory.cli.values import Count, Picture
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.files import create_file
 from langmemory.pluralize import count_noun
@@ -34,68 +34,38 @@ if TYPE_CHECKING:
 
 def graph(
     target: Target,
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="A name or key; without one, everybody and everything."
-        ),
-    ] = None,
-    path_to: Annotated[
-        str | None,
-        typer.Option(
-            "--path-to", "--path", metavar="NAME", help="Show how it is connected with this one."
-        ),
-    ] = None,
-    png: Annotated[
-        Path | None,
-        typer.Option(
-            "--png",
-            metavar="FILE",
-            parser=picture,
-            help="Draw it to this file (.png, .svg or .pdf).",
-        ),
-    ] = None,
-    graphml: Annotated[
-        Path | None,
-        typer.Option("--graphml", metavar="FILE", help="Write GraphML to this file; - is stdout."),
-    ] = None,
-    mermaid: Annotated[
-        Path | None,
-        typer.Option("--mermaid", metavar="FILE", help="Write Mermaid to this file; - is stdout."),
-    ] = None,
-    depth: Annotated[
-        int,
-        typer.Option(
-            "--depth", metavar="N", parser=count, help="Steps around it in pictures and exports."
-        ),
-    ] = 2,
-    link: Annotated[
-        str | None,
-        typer.Option("--link", metavar="RELATION", help="Link it: requires, affects, works_on …"),
-    ] = None,
-    unlink: Annotated[
-        str | None, typer.Option("--unlink", metavar="RELATION", help="End a link of it.")
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            metavar="TARGET",
-            help="What it is linked with: a key, title or path, or agent:NAME, artifact:NAME.",
-        ),
-    ] = None,
-    depends: Annotated[
-        bool, typer.Option("--context", help="Show what it depends on, by its links.")
-    ] = False,
-    budget: Annotated[
-        int, typer.Option("--budget", metavar="TOKENS", parser=count, help="Of --context.")
-    ] = 2_000,
+    name: str | None = None,
+    *,
+    path_to: str | None = None,
+    png: Picture | None = None,
+    graphml: Path | None = None,
+    mermaid: Path | None = None,
+    depth: Count = 2,
+    link: str | None = None,
+    unlink: str | None = None,
+    to: str | None = None,
+    depends: bool = False,
+    budget: Count = 2_000,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is known of somebody, draw it, find a connection, or link things."""
+    """Show what is known of somebody, draw it, find a connection, or link things.
+
+    Args:
+        name: A name or key; without one, everybody and everything.
+        path_to (--path-to, --path, NAME): Show how it is connected with this one.
+        png: Draw it to this file (.png, .svg or .pdf).
+        graphml (FILE): Write GraphML to this file; - is stdout.
+        mermaid (FILE): Write Mermaid to this file; - is stdout.
+        depth: Steps around it in pictures and exports.
+        link (RELATION): Link it: requires, affects, works_on …
+        unlink (RELATION): End a link of it.
+        to (TARGET): What it is linked with: a key, title or path, or agent:NAME, artifact:NAME.
+        depends (--context): Show what it depends on, by its links.
+        budget (TOKENS): Of --context.
+    """
     from langmemory.cli.screen import Screen
     from langmemory.stores.face import bound
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from langmemory.cli.target import JsonOption, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
-from langmemory.cli.values import day as parsed_day
+from langmemory.cli.values import Day
 from langmemory.errors import ConfigError
 from langmemory.pluralize import count_noun
 
@@ -21,40 +21,25 @@ if TYPE_CHECKING:
 
 def journal(
     target: Target,
-    of_day: Annotated[
-        date | None,
-        typer.Argument(metavar="[DAY]", parser=parsed_day, help="A day; else the last of each."),
-    ] = None,
-    day: Annotated[
-        date | None,
-        typer.Option(
-            "--day", metavar="DAY", parser=parsed_day, help="The same.", show_default=False
-        ),
-    ] = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Write all files anew from the memory file.")
-    ] = False,
-    edits: Annotated[
-        bool,
-        typer.Option(
-            "--take-edits", help="Take up what was changed in MEMORY.md, and write it anew."
-        ),
-    ] = False,
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--path",
-            metavar="FOLDER",
-            help="With --rebuild or --take-edits: folder of the files; else the configured one.",
-            show_default=False,
-        ),
-    ] = None,
+    of_day: Day | None = None,
+    *,
+    day: Day | None = None,
+    rebuild: bool = False,
+    edits: bool = False,
+    path: Path | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show the journal of a day, or write its files anew.
 
     The files follow the memory: what is undone, deleted or forgotten leaves them. A month that is over is one
     page, with its days in archive/ (see lifecycle.journal).
+
+    Args:
+        of_day ([DAY]): A day; else the last of each.
+        day: The same.
+        rebuild: Write all files anew from the memory file.
+        edits (--take-edits): Take up what was changed in MEMORY.md, and write it anew.
+        path (FOLDER): With --rebuild or --take-edits: folder of the files; else the configured one.
     """
     from rich.markdown import Markdown
 

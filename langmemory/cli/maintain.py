@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -49,31 +49,24 @@ BARS = "▁▂▃▄▅▆▇█"
 
 def maintain(
     target: Target,
-    task: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--task", metavar="TASK", help="Only this task; may be repeated.", show_default=False
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
-    ] = False,
-    undo: Annotated[
-        str | None,
-        typer.Option(
-            "--undo",
-            metavar="NIGHT",
-            help="Take back all that a night changed.",
-            show_default=False,
-        ),
-    ] = None,
-    nights: Annotated[bool, typer.Option("--list", help="List the last nights.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every change.")] = False,
+    *,
+    task: list[str] | None = None,
+    dry_run: bool = False,
+    undo: str | None = None,
+    nights: bool = False,
+    verbose: bool = False,
     as_json: JsonOption = False,
 ) -> None:
     """Let memory age: promote, put away, merge and summarise, each change with its reason.
 
     The exit code is 1 if a task failed. Every night can be taken back with --undo.
+
+    Args:
+        task: Only this task; may be repeated.
+        dry_run: Show what would change, and change nothing.
+        undo (NIGHT): Take back all that a night changed.
+        nights (--list): List the last nights.
+        verbose (--verbose, -v): Show every change.
     """
     with target.open() as store:
         if undo is not None:

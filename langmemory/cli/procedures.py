@@ -6,30 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target, with_target
+from langmemory.cli.target import DEFAULT_NAMESPACE, Group, JsonOption, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
+from langmemory.cli.values import Count
 
 if TYPE_CHECKING:
     from langmemory.procedures import Procedure
 
-procedures = typer.Typer(
-    cls=CommandLine,
-    no_args_is_help=True,
-    help="Keep how things are done, step by step, and how it went.",
-)
+procedures = Group(help="Keep how things are done, step by step, and how it went.")
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="As `procedures list` shows it.")]
 
 
-@procedures.command("list", cls=Command)
-@with_target
-def list_procedures(
-    target: Target,
-    past: Annotated[bool, typer.Option("--past", help="Also superseded ones.")] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """List the procedures: what for, how many steps, how it went."""
+@procedures.command("list")
+def list_procedures(target: Target, *, past: bool = False, as_json: JsonOption = False) -> None:
+    """List the procedures: what for, how many steps, how it went.
+
+    Args:
+        past: Also superseded ones.
+    """
     from langmemory.cli.screen import FOLD, RIGHT, WHOLE, Screen, plain_table
 
     with target.open(vectors=False) as store:
@@ -47,8 +42,7 @@ def list_procedures(
     Screen().print(table)
 
 
-@procedures.command(cls=Command)
-@with_target
+@procedures.command()
 def show(target: Target, key: KeyArgument, as_json: JsonOption = False) -> None:
     """Print a procedure with its steps, how it went, and its earlier versions."""
     with target.open(vectors=False) as store:
@@ -66,15 +60,14 @@ def show(target: Target, key: KeyArgument, as_json: JsonOption = False) -> None:
             _print(other)
 
 
-@procedures.command("for", cls=Command)
-@with_target
-def for_task(
-    target: Target,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="What is to be done, in quotes.")],
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="At most so many.")] = 5,
-    as_json: JsonOption = False,
-) -> None:
-    """Find the procedures that fit a task."""
+@procedures.command("for")
+def for_task(target: Target, task: str, *, limit: Count = 5, as_json: JsonOption = False) -> None:
+    """Find the procedures that fit a task.
+
+    Args:
+        task: What is to be done, in quotes.
+        limit (--limit, -k, N): At most so many.
+    """
     with target.open() as store:
         found = store.procedures.recall(task, target.namespace(DEFAULT_NAMESPACE), limit=limit)
     if as_json:
@@ -87,34 +80,38 @@ def for_task(
         _print(one.procedure)
 
 
-@procedures.command(cls=Command)
-@with_target
+@procedures.command()
 def add(
     target: Target,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The thing that is done, in quotes.")],
-    steps: Annotated[list[str], typer.Argument(metavar="STEP…", help="Each step, in quotes.")],
-    needs: Annotated[
-        list[str] | None, typer.Option("--needs", help="What must hold before; may be repeated.")
-    ] = None,
+    task: str,
+    steps: list[str],
+    *,
+    needs: list[str] | None = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep how something is done; other steps of a known task supersede those before."""
+    """Keep how something is done; other steps of a known task supersede those before.
+
+    Args:
+        task: The thing that is done, in quotes.
+        steps (STEP…): Each step, in quotes.
+        needs (TEXT): What must hold before; may be repeated.
+    """
     with target.open(create=True) as store:
         place = target.namespace(DEFAULT_NAMESPACE)
         kept = store.procedures.add(place, task, steps, preconditions=needs or ())
     say(json_text(plain(kept)) if as_json else printable(f"{kept.key}, version {kept.version}"))
 
 
-@procedures.command(cls=Command)
-@with_target
+@procedures.command()
 def outcome(
-    target: Target,
-    key: KeyArgument,
-    result: Annotated[str, typer.Argument(metavar="succeeded|failed", help="How it went.")],
-    why: Annotated[str, typer.Option("--why", help="Why it failed, in a few words.")] = "",
-    as_json: JsonOption = False,
+    target: Target, key: KeyArgument, result: str, *, why: str = "", as_json: JsonOption = False
 ) -> None:
-    """Record what came of following a procedure."""
+    """Record what came of following a procedure.
+
+    Args:
+        result (succeeded|failed): How it went.
+        why (TEXT): Why it failed, in a few words.
+    """
     with target.open(vectors=False) as store:
         place = target.namespace(DEFAULT_NAMESPACE)
         after = store.procedures.record_outcome(place, key, result, why=why)  # type: ignore[arg-type]

@@ -9,18 +9,13 @@ from typing import Annotated
 import typer
 
 from langmemory.cli.documents import DryRunOption, print_synced, reading, report
-from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.target import IgnoreOption, JsonOption, OnFile, with_target
+from langmemory.cli.target import Group, IgnoreOption, JsonOption, OnFile
 from langmemory.cli.terminal import json_text, plain, printable, say
-from langmemory.cli.values import count
+from langmemory.cli.values import Count
 from langmemory.errors import ConfigError
 from langmemory.pluralize import count_noun
 
-projects = typer.Typer(
-    cls=CommandLine,
-    no_args_is_help=True,
-    help="Register folders, find them, keep their documents up to date.",
-)
+projects = Group(help="Register folders, find them, keep their documents up to date.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Of the project.")]
 DescriptionOption = Annotated[
@@ -41,25 +36,26 @@ OwnerOption = Annotated[
 ]
 
 
-@projects.command(cls=Command)
-@with_target
+@projects.command()
 def add(
     target: OnFile,
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where it is.")],
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Else the one that its files give."),
-    ] = None,
+    folder: str,
+    *,
+    name: str | None = None,
     description: DescriptionOption = None,
     pattern: PatternOption = None,
     ignore: IgnoreOption = None,
     owner: OwnerOption = None,
-    unread: Annotated[
-        bool, typer.Option("--unread", help="Register it, and read nothing yet.")
-    ] = False,
+    unread: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Register a project and read it."""
+    """Register a project and read it.
+
+    Args:
+        folder: Where it is.
+        name: Else the one that its files give.
+        unread: Register it, and read nothing yet.
+    """
     with target.open(create=True, vectors=not unread) as store, reading() as progress:
         project = store.projects.add(
             folder,
@@ -83,8 +79,7 @@ def add(
         say(json_text(plain(project)))
 
 
-@projects.command("list", cls=Command)
-@with_target
+@projects.command("list")
 def list_projects(target: OnFile, as_json: JsonOption = False) -> None:
     """List the projects by name."""
     from rich.text import Text
@@ -108,21 +103,23 @@ def list_projects(target: OnFile, as_json: JsonOption = False) -> None:
     say(count_noun(len(found), "project"))
 
 
-@projects.command(cls=Command)
-@with_target
+@projects.command()
 def update(
     target: OnFile,
     name: NameArgument,
-    root: Annotated[
-        str | None, typer.Option("--root", metavar="FOLDER", help="Where it is now.")
-    ] = None,
+    *,
+    root: str | None = None,
     description: DescriptionOption = None,
     pattern: PatternOption = None,
     ignore: IgnoreOption = None,
     owner: OwnerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Change what is said of a project; `refresh` reads what that changes."""
+    """Change what is said of a project; `refresh` reads what that changes.
+
+    Args:
+        root (FOLDER): Where it is now.
+    """
     with target.open(vectors=False) as store:
         found = store.projects.update(
             name, root=root, description=description, patterns=pattern, ignore=ignore, owner=owner
@@ -131,8 +128,7 @@ def update(
     say(json_text(plain(found)) if as_json else printable(said))
 
 
-@projects.command(cls=Command)
-@with_target
+@projects.command()
 def remove(
     target: OnFile,
     name: NameArgument,
@@ -145,20 +141,22 @@ def remove(
     report(done, as_json=as_json, dry_run=dry_run)
 
 
-@projects.command(cls=Command)
-@with_target
+@projects.command()
 def discover(
     target: OnFile,
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where to look.")] = ".",
-    depth: Annotated[
-        int, typer.Option("--depth", metavar="N", parser=count, help="Folders below it.")
-    ] = 4,
-    add_all: Annotated[
-        bool, typer.Option("--add", help="Register and read what is found.")
-    ] = False,
+    folder: str = ".",
+    *,
+    depth: Count = 4,
+    add_all: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find folders that are projects and are not registered, by what is in them."""
+    """Find folders that are projects and are not registered, by what is in them.
+
+    Args:
+        folder: Where to look.
+        depth: Folders below it.
+        add_all (--add): Register and read what is found.
+    """
     from langmemory.documents import Synced
 
     done = Synced()
@@ -185,20 +183,21 @@ def discover(
         say(f"{count_noun(len(found), 'project')} found{hint}")
 
 
-@projects.command(cls=Command)
-@with_target
+@projects.command()
 def refresh(
     target: OnFile,
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]…", help="Which; else all.")
-    ] = None,
-    later: Annotated[
-        bool, typer.Option("--later", help="Put it into the queue, for `langmemory worker`.")
-    ] = False,
+    names: list[str] | None = None,
+    *,
+    later: bool = False,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read projects again: new, changed, moved and deleted files, and what is out of date."""
+    """Read projects again: new, changed, moved and deleted files, and what is out of date.
+
+    Args:
+        names ([NAME]…): Which; else all.
+        later: Put it into the queue, for `langmemory worker`.
+    """
     from langmemory.documents import Synced
 
     done, queued = Synced(), list[int]()
@@ -221,8 +220,7 @@ def refresh(
         report(done, as_json=as_json, dry_run=dry_run)
 
 
-@projects.command(cls=Command)
-@with_target
+@projects.command()
 def stale(target: OnFile, name: NameArgument, as_json: JsonOption = False) -> None:
     """List documents that name files which were changed after them."""
     with target.open(vectors=False) as store:
@@ -237,8 +235,7 @@ def stale(target: OnFile, name: NameArgument, as_json: JsonOption = False) -> No
     say(f"{count_noun(len(found), 'document')} may be out of date")
 
 
-@projects.command(cls=Command)
-@with_target
+@projects.command()
 def watch(target: OnFile, name: NameArgument) -> None:
     """Read a project, and again whenever a file of it changes; Ctrl-C stops."""
     stop = threading.Event()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -24,35 +24,23 @@ if TYPE_CHECKING:
 
 def reflect(
     target: Target,
-    thread: Annotated[
-        str | None,
-        typer.Option(
-            "--thread", metavar="NAME", help="Only this conversation.", show_default=False
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show the plan for the next batch of each conversation."),
-    ] = False,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Read once more what a model could make nothing of."),
-    ] = False,
-    run: Annotated[
-        str | None,
-        typer.Option(
-            "--run",
-            metavar="RUN",
-            help="With --again: what this run read, also if it was undone.",
-            show_default=False,
-        ),
-    ] = None,
+    *,
+    thread: str | None = None,
+    dry_run: bool = False,
+    again: bool = False,
+    run: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turn what was said into knowledge now, without a worker.
 
     Works by rules, or by the model that the configuration names as models.deep.
     Without --namespace, the whole file.
+
+    Args:
+        thread (NAME): Only this conversation.
+        dry_run: Show the plan for the next batch of each conversation.
+        again: Read once more what a model could make nothing of.
+        run: With --again: what this run read, also if it was undone.
     """
     from langmemory.cli.screen import Screen
 

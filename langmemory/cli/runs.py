@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from langmemory.cli.reflect import text_of
 from langmemory.cli.target import (
@@ -59,19 +57,14 @@ def runs(
     console.print_rows({"run": WHOLE, "when": WHOLE, "what": FOLD, "came to": FOLD}, rows)
 
 
-def undo(
-    target: OnFile,
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="See `langmemory runs`.", show_default=False)
-    ],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be as before, and change nothing.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
+def undo(target: OnFile, run: str, *, dry_run: bool = False, as_json: JsonOption = False) -> None:
     """Bring back what was before a run.
 
     What was read stays read, so it does not come back.
+
+    Args:
+        run: See `langmemory runs`.
+        dry_run: Show what would be as before, and change nothing.
     """
     with target.open() as store:
         texts = _texts_of(store, run)
@@ -139,12 +132,13 @@ def _took(note: Mapping[str, Any]) -> list[str]:
 
 
 def history(
-    target: Target,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Of a memory.", show_default=False)],
-    viewer: ViewerOption = None,
-    as_json: JsonOption = False,
+    target: Target, key: str, *, viewer: ViewerOption = None, as_json: JsonOption = False
 ) -> None:
-    """Show every change of a memory, also of one that is gone."""
+    """Show every change of a memory, also of one that is gone.
+
+    Args:
+        key: Of a memory.
+    """
     from rich.text import Text
 
     from langmemory.cli.screen import FOLD, WHOLE, Screen
@@ -177,14 +171,13 @@ def history(
         Screen().print(Text(f"Now: {describe_fading(ageing)}", "dim"))
 
 
-def restore(
-    target: Target,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="Of a memory.", show_default=False)],
-    as_json: JsonOption = False,
-) -> None:
+def restore(target: Target, key: str, *, as_json: JsonOption = False) -> None:
     """Make an archived memory active again, also one in the archive file.
 
     `langmemory search --archive` finds them; `langmemory undo` takes it back.
+
+    Args:
+        key: Of a memory.
     """
     where = target.namespace(DEFAULT_NAMESPACE)
     with target.open() as store:
@@ -201,22 +194,19 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def reviews(
     target: Target,
-    decide: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--decide", metavar="ID OPTION", help="Answer one.", show_default=False),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", metavar="NAME", help="Who decides, for the record.", show_default=False
-        ),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show also those that are decided.")
-    ] = False,
+    *,
+    decide: tuple[str, str] | None = None,
+    by: str | None = None,
+    everything: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what reflection is not sure of, and decide it."""
+    """Show what reflection is not sure of, and decide it.
+
+    Args:
+        decide (ID OPTION): Answer one.
+        by (NAME): Who decides, for the record.
+        everything (--all): Show also those that are decided.
+    """
     from langmemory.cli.screen import Screen
 
     console = Screen()

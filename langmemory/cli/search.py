@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
 
+from langmemory.cli.signatures import KEYWORD, parameters_of, summary_of
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
-    KEYWORD,
     AsOfOption,
     JsonOption,
     KindOption,
@@ -73,8 +73,7 @@ READ: Final[Mapping[Any, tuple[Callable[[str], Any], str]]] = {
 
 def with_recall_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of a recall, which it takes as ``options``, its last argument."""
-    signature = inspect.signature(command, eval_str=True)
-    *own, last = signature.parameters.values()
+    *own, last = parameters_of(command)
     texts = docstrings_of(RecallOptions.__module__)
     about = {**texts[BlockOptions.__name__], **texts[RecallOptions.__name__]}
     made = []
@@ -97,9 +96,9 @@ def with_recall_options(command: Callable[..., None]) -> Callable[..., None]:
         known = {name: value for name, value in options.items() if value is not None}
         command(*target, **given, options=known)
 
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__name__, run.__doc__ = command.__name__, summary_of(command)
     every = [*own[:2], *made, *own[2:]]
-    run.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
     return run
 
 
@@ -109,20 +108,21 @@ DEFAULTS: Final[RecallOptions] = {"limit": 5}
 @with_recall_options
 def search(
     target: Target,
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="A question or some words.", show_default=False)
-    ],
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show how the recall went, stage by stage.")
-    ] = False,
-    documents: Annotated[
-        bool, typer.Option("--documents", help="Search the documents that were added, too.")
-    ] = False,
+    query: str,
+    *,
+    explain: bool = False,
+    documents: bool = False,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
     options: RecallOptions = DEFAULTS,
 ) -> None:
-    """Search: what was said, when, by whom, and why it was found."""
+    """Search: what was said, when, by whom, and why it was found.
+
+    Args:
+        query: A question or some words.
+        explain: Show how the recall went, stage by stage.
+        documents: Search the documents that were added, too.
+    """
     from langmemory.cli.results import results
     from langmemory.cli.screen import Screen
     from langmemory.recall.explain import render
@@ -158,20 +158,22 @@ LISTED_CHARACTERS = 280
 
 def list_memories(
     target: Target,
+    *,
     kind: KindOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    past: Annotated[
-        bool, typer.Option("--all", help="Also what no longer holds, and what is not sure yet.")
-    ] = False,
-    retention: Annotated[
-        bool, typer.Option("--retention", help="Also how far each has faded.")
-    ] = False,
+    past: bool = False,
+    retention: bool = False,
     limit: LimitOption = 20,
     viewer: ViewerOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List memories, the latest first, with their keys."""
+    """List memories, the latest first, with their keys.
+
+    Args:
+        past (--all): Also what no longer holds, and what is not sure yet.
+        retention: Also how far each has faded.
+    """
     from langmemory.cli.screen import Screen
     from langmemory.recall.explain import describe_fading
     from langmemory.stores.face import bound
@@ -243,19 +245,13 @@ SHORT_ID = re.compile(r"\[?(?:[MGR]:)?([0-9a-f]{8,64})\]?", re.IGNORECASE)
 
 
 def get(
-    target: Target,
-    key: Annotated[
-        str,
-        typer.Argument(
-            metavar="KEY",
-            help="As `list`, `search --explain` and exports have it, or an id such as R:1a2b3c4d.",
-            show_default=False,
-        ),
-    ],
-    viewer: ViewerOption = None,
-    as_json: JsonOption = False,
+    target: Target, key: str, *, viewer: ViewerOption = None, as_json: JsonOption = False
 ) -> None:
-    """Show one memory in full: text, facets, evidence."""
+    """Show one memory in full: text, facets, evidence.
+
+    Args:
+        key: As `list`, `search --explain` and exports have it, or an id such as R:1a2b3c4d.
+    """
     from langmemory.cli.screen import Screen
     from langmemory.stores.face import bound
 

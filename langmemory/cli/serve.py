@@ -21,118 +21,49 @@ from langmemory.errors import ConfigError, DatabaseError, with_extra
 
 def serve(
     target: Target,
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")
-    ] = "127.0.0.1",
+    *,
+    host: str = "127.0.0.1",
     port: Annotated[
         int, typer.Option("--port", metavar="N", min=0, max=65_535, help="Which port.")
     ] = 8765,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host",
-            metavar="NAME",
-            help="A name by which clients reach this server, as of a proxy before it; everybody then needs a "
-            "token. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    viewer: Annotated[
-        str | None,
-        typer.Option(
-            "--viewer",
-            metavar="NAME",
-            help="Who sits at this machine and needs no token; else the "
-            "application, which sees everything.",
-            show_default=False,
-        ),
-    ] = None,
-    require_token: Annotated[
-        bool, typer.Option("--require-token", help="Ask for a token also on this machine.")
-    ] = False,
-    oauth_issuer: Annotated[
-        str | None,
-        typer.Option(
-            "--oauth-issuer",
-            metavar="URL",
-            help="An authorization server whose access tokens /memory/mcp takes.",
-            show_default=False,
-        ),
-    ] = None,
-    oauth_resource: Annotated[
-        str | None,
-        typer.Option(
-            "--oauth-resource",
-            metavar="URL",
-            help="The address of /memory/mcp as clients know it.",
-            show_default=False,
-        ),
-    ] = None,
-    oauth_audience: Annotated[
-        str | None,
-        typer.Option(
-            "--oauth-audience",
-            metavar="TEXT",
-            help="The audience of its tokens; else the resource.",
-            show_default=False,
-        ),
-    ] = None,
-    oauth_jwks: Annotated[
-        str | None,
-        typer.Option(
-            "--oauth-jwks",
-            metavar="URL",
-            help="Where its keys are; else where its metadata says.",
-            show_default=False,
-        ),
-    ] = None,
-    oauth_viewer_claim: Annotated[
-        str,
-        typer.Option(
-            "--oauth-viewer-claim", metavar="CLAIM", help="The claim that says on whose behalf."
-        ),
-    ] = "sub",
-    oauth_namespace: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--oauth-namespace",
-            metavar="A/{CLAIM}",
-            help="What its tokens reach; may be repeated. Else memories/{sub}.",
-            show_default=False,
-        ),
-    ] = None,
-    oauth_scope: Annotated[
-        str | None,
-        typer.Option(
-            "--oauth-scope",
-            metavar="SCOPE",
-            help="read, write, or admin: what all its tokens may do. Else what their scopes memory:read, "
-            "memory:write and memory:admin say.",
-            show_default=False,
-        ),
-    ] = None,
-    unlock_vault: Annotated[
-        bool,
-        typer.Option(
-            "--unlock-vault",
-            help="Let whoever needs no token unlock secrets of the vault.",
-        ),
-    ] = False,
-    audit: Annotated[
-        Path | None,
-        typer.Option(
-            "--audit",
-            metavar="FILE",
-            help="Add a line of JSON to a file for each request: who, what, and what came of it.",
-            show_default=False,
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Log no requests.")] = False,
-    show: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
+    allow_host: list[str] | None = None,
+    viewer: str | None = None,
+    require_token: bool = False,
+    oauth_issuer: str | None = None,
+    oauth_resource: str | None = None,
+    oauth_audience: str | None = None,
+    oauth_jwks: str | None = None,
+    oauth_viewer_claim: str = "sub",
+    oauth_namespace: list[str] | None = None,
+    oauth_scope: str | None = None,
+    unlock_vault: bool = False,
+    audit: Path | None = None,
+    quiet: bool = False,
+    show: bool = False,
 ) -> None:
     """Serve the memory file over HTTP, until stopped.
 
     On this machine no token is needed. Elsewhere `langmemory token create` makes one.
+
+    Args:
+        host (ADDRESS): Where to listen.
+        allow_host (NAME): A name by which clients reach this server, as of a proxy before it; everybody then
+            needs a token. May be repeated.
+        viewer (NAME): Who sits at this machine and needs no token; else the application, which sees
+            everything.
+        require_token: Ask for a token also on this machine.
+        oauth_issuer (URL): An authorization server whose access tokens /memory/mcp takes.
+        oauth_resource (URL): The address of /memory/mcp as clients know it.
+        oauth_audience (TEXT): The audience of its tokens; else the resource.
+        oauth_jwks (URL): Where its keys are; else where its metadata says.
+        oauth_viewer_claim: The claim that says on whose behalf.
+        oauth_namespace (A/{CLAIM}): What its tokens reach; may be repeated. Else memories/{sub}.
+        oauth_scope: read, write, or admin: what all its tokens may do. Else what their scopes memory:read,
+            memory:write and memory:admin say.
+        unlock_vault: Let whoever needs no token unlock secrets of the vault.
+        audit (FILE): Add a line of JSON to a file for each request: who, what, and what came of it.
+        quiet: Log no requests.
+        show (--open): Open the pages in a browser.
     """
     try:
         from langmemory.server.app import create_app
@@ -218,38 +149,20 @@ OWN_FILE: Final = "~/.langmemory/memory.db"
 
 def mcp(
     target: Target,
-    viewer: Annotated[
-        str | None,
-        typer.Option(
-            "--viewer",
-            metavar="NAME",
-            help="On whose behalf; else the application's, which sees everything.",
-            show_default=False,
-        ),
-    ] = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            "--agent",
-            metavar="NAME",
-            help="As which agent it shares context with others; without it, no tools for that.",
-            show_default=False,
-        ),
-    ] = None,
-    project: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--project",
-            metavar="NAME",
-            help="A project at hand: its documents are searched, too; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
+    *,
+    viewer: str | None = None,
+    agent: str | None = None,
+    project: list[str] | None = None,
 ) -> None:
     """Serve the memory file over MCP on stdin and stdout; a client starts it.
 
     Without --db, and where no path is configured, the file is ~/.langmemory/memory.db. Without --namespace it
     is memories/me. Over HTTP, `langmemory serve` does it on /memory/mcp.
+
+    Args:
+        viewer (NAME): On whose behalf; else the application's, which sees everything.
+        agent (NAME): As which agent it shares context with others; without it, no tools for that.
+        project (NAME): A project at hand: its documents are searched, too; may be repeated.
     """
     try:
         import anyio

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from langmemory.addresses import display_address
+from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.options import DbOption, NamespaceOption
+from langmemory.cli.signatures import KEYWORD, parameters_of, summary_of
 from langmemory.cli.terminal import printable, say
 from langmemory.cli.values import count, kind, moment, until
 from langmemory.errors import ConfigError, DatabaseError
@@ -34,8 +36,6 @@ NAMESPACE_VARIABLE = "LANGMEMORY_NAMESPACE"
 
 NAMED_NAMESPACES = 5
 """Of those that a file has, so many are named to who looked in the wrong one."""
-
-KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 IgnoreOption = Annotated[
     list[str] | None,
@@ -216,17 +216,12 @@ OnFile = Annotated[Target, "no namespace"]
 
 
 def with_target(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the options that say which file and namespace it works on.
-
-    The command itself takes the `Target` as its first argument. One that takes none is returned as it
-    is.
-    """
-    signature = inspect.signature(command, eval_str=True)
-    own = list(signature.parameters.values())
-    if not own or own[0].name != "target":
-        return command
-    given: dict[str, Any] = {"db": DbOption}
-    if own.pop(0).annotation is Target:
+    """Return a command as typer takes it. Where its first argument is a `Target`, it has the options that say
+    which file and namespace it works on."""
+    own = list(parameters_of(command))
+    takes_target = bool(own) and own[0].annotation in (Target, OnFile)
+    given: dict[str, Any] = {"db": DbOption} if takes_target else {}
+    if takes_target and own.pop(0).annotation is Target:
         given["namespace"] = NamespaceOption
     options = [
         inspect.Parameter(name, KEYWORD, default=None, annotation=kind)
@@ -236,18 +231,28 @@ def with_target(command: Callable[..., None]) -> Callable[..., None]:
     context = inspect.Parameter("context", KEYWORD, annotation=typer.Context)
     parameters = [context, *own[:place], *options, *own[place:]]
 
-    def run(
-        context: typer.Context,
-        db: str | None = None,
-        namespace: list[str] | None = None,
-        **options: Any,
-    ) -> None:
-        command(Target.of(context, db, namespace), **options)
+    def run(context: typer.Context, **given: Any) -> None:
+        target = []
+        if takes_target:
+            target.append(Target.of(context, given.pop("db", None), given.pop("namespace", None)))
+        command(*target, **given)
 
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__name__, run.__doc__ = command.__name__, summary_of(command)
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+class Group(typer.Typer):
+    """A command that has commands of its own."""
+
+    def __init__(self, *, help: str) -> None:
+        super().__init__(cls=CommandLine, no_args_is_help=True, help=help)
+
+    def command(self, name: str | None = None, *, hidden: bool = False) -> Any:  # type: ignore[override]
+        """Return a decorator that adds a command, see `with_target`."""
+        add = super().command(name, cls=Command, hidden=hidden)
+        return lambda command: add(with_target(command))
 
 
 def _others(store: MemoryStore, namespace: Namespace) -> list[str]:

@@ -3,74 +3,38 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
 
-import typer
-
-from langmemory.cli.oneline import Command, CommandLine
-from langmemory.cli.target import JsonOption, OnFile, Target, with_target
+from langmemory.cli.target import Group, JsonOption, OnFile, Target
 from langmemory.cli.terminal import json_text, plain, printable, say
-from langmemory.cli.values import expiry
+from langmemory.cli.values import Expiry
 from langmemory.errors import ConfigError
 
-token = typer.Typer(
-    cls=CommandLine,
-    no_args_is_help=True,
-    help="Make, list and revoke tokens for `langmemory serve`.",
-)
+token = Group(help="Make, list and revoke tokens for `langmemory serve`.")
 
 
-@token.command(cls=Command)
-@with_target
+@token.command()
 def create(
     target: OnFile,
-    viewer: Annotated[
-        str | None,
-        typer.Option(
-            "--viewer",
-            metavar="NAME",
-            help="On whose behalf; else the application's, which sees everything.",
-            show_default=False,
-        ),
-    ] = None,
-    namespaces: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--namespace",
-            "-n",
-            metavar="A/B",
-            help="What it reaches, with all below it; may be repeated. Else the whole file.",
-            show_default=False,
-        ),
-    ] = None,
-    scope: Annotated[
-        str, typer.Option("--scope", metavar="SCOPE", help="read, write, or admin.")
-    ] = "read",
-    expires: Annotated[
-        Any,
-        typer.Option(
-            "--expires",
-            metavar="WHEN",
-            parser=expiry,
-            help="A day (UTC), or a span: 12h, 30d.",
-            show_default=False,
-        ),
-    ] = None,
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            "--agent",
-            metavar="NAME",
-            help="As which agent it sends and receives on the bus.",
-            show_default=False,
-        ),
-    ] = None,
-    unlocks: Annotated[
-        bool, typer.Option("--vault", help="It may unlock secrets of the vault.")
-    ] = False,
+    *,
+    viewer: str | None = None,
+    namespaces: list[str] | None = None,
+    scope: str = "read",
+    expires: Expiry | None = None,
+    agent: str | None = None,
+    unlocks: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a token, and show it this once."""
+    """Make a token, and show it this once.
+
+    Args:
+        viewer (NAME): On whose behalf; else the application's, which sees everything.
+        namespaces (--namespace, -n, A/B): What it reaches, with all below it; may be repeated. Else the whole
+            file.
+        scope: read, write, or admin.
+        expires: A day (UTC), or a span: 12h, 30d.
+        agent (NAME): As which agent it sends and receives on the bus.
+        unlocks (--vault): It may unlock secrets of the vault.
+    """
     with target.open(create=True, vectors=False) as store:
         made, text = store.tokens.create(
             viewer=viewer,
@@ -87,8 +51,7 @@ def create(
     say(f"It is not shown again. `langmemory token revoke {made.id}` ends it.", err=True)
 
 
-@token.command("list", cls=Command)
-@with_target
+@token.command("list")
 def list_tokens(target: OnFile, as_json: JsonOption = False) -> None:
     """List the tokens: for whom, how far, until when. The tokens themselves are stored nowhere."""
     from rich.text import Text
@@ -121,15 +84,13 @@ def list_tokens(target: OnFile, as_json: JsonOption = False) -> None:
     Screen().print_rows(columns, rows)
 
 
-@token.command(cls=Command)
-@with_target
-def revoke(
-    target: OnFile,
-    id: Annotated[
-        str, typer.Argument(metavar="ID", help="See `langmemory token list`.", show_default=False)
-    ],
-) -> None:
-    """Revoke a token: it is refused from now on."""
+@token.command()
+def revoke(target: OnFile, id: str) -> None:
+    """Revoke a token: it is refused from now on.
+
+    Args:
+        id: See `langmemory token list`.
+    """
     with target.open(vectors=False) as store:
         if not store.tokens.revoke(id):
             raise ConfigError(f"There is no token {id!r}. `langmemory token list` lists them.")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -22,6 +23,14 @@ DAY = re.compile(r"\d{4}-?(\d{2}-?\d{2}|W\d{2}(-?\d)?)")
 """A day without a time, as ISO 8601 has it."""
 
 PICTURES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """How the text of a value is read, and what help calls it."""
+
+    metavar: str
+    parser: Callable[[str], Any]
 
 
 def moment(text: str) -> datetime:
@@ -130,3 +139,11 @@ def one_of(names: type[StrEnum]) -> Callable[[str], StrEnum]:
             raise typer.BadParameter(f"{value!r} is not one of {known}.") from None
 
     return parse
+
+
+Count = Annotated[int, Reads("N", count)]
+Day = Annotated[date, Reads("DAY", day)]
+Expiry = Annotated[datetime, Reads("WHEN", expiry)]
+Picture = Annotated[Path, Reads("FILE", picture)]
+Seconds = Annotated[float, Reads("SECONDS", seconds)]
+TimeOfDay = Annotated[time, Reads("HH:MM", time_of_day)]

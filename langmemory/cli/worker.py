@@ -10,13 +10,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from langmemory.cli.target import JsonOption, LimitOption, OnFile
 from langmemory.cli.terminal import json_text, plain, say
-from langmemory.cli.values import count, seconds, time_of_day
+from langmemory.cli.values import Count, Seconds, TimeOfDay
 from langmemory.errors import ConfigError
 from langmemory.types import JobState
 
@@ -31,34 +31,11 @@ if TYPE_CHECKING:
 
 def worker(
     target: OnFile,
-    once: Annotated[
-        bool, typer.Option("--once", help="Do everything that waits, due or not, and end.")
-    ] = False,
-    lanes: Annotated[
-        int,
-        typer.Option(
-            "--lanes", metavar="N", parser=count, help="Namespaces reflected at the same time."
-        ),
-    ] = 1,
-    grace: Annotated[
-        float,
-        typer.Option(
-            "--grace",
-            metavar="SECONDS",
-            parser=seconds,
-            help="To finish what is under way when stopped.",
-        ),
-    ] = 30,
-    maintain: Annotated[
-        Any,
-        typer.Option(
-            "--maintain",
-            metavar="HH:MM",
-            parser=time_of_day,
-            help="Also maintain the file once a day at this local time; with --once, once at the end.",
-            show_default=False,
-        ),
-    ] = None,
+    *,
+    once: bool = False,
+    lanes: Count = 1,
+    grace: Seconds = 30,
+    maintain: TimeOfDay | None = None,
 ) -> None:
     """Reflect conversations and read projects in the background, until stopped.
 
@@ -66,6 +43,12 @@ def worker(
     With --once the exit code is 1 if any of it failed, now to be tried again or given up.
     Ctrl-C or SIGTERM finishes what is under way and leaves the rest in the file;
     a second one ends at once, and what was begun is begun again.
+
+    Args:
+        once: Do everything that waits, due or not, and end.
+        lanes: Namespaces reflected at the same time.
+        grace: To finish what is under way when stopped.
+        maintain: Also maintain the file once a day at this local time; with --once, once at the end.
     """
     from langmemory.documents.projects import JOB
     from langmemory.graphs.reflection import build_reflection_graph
@@ -159,18 +142,18 @@ STATE_NAMES: dict[JobState, str] = {"pending": "waiting", "running": "running", 
 
 def jobs(
     target: OnFile,
-    retry: Annotated[
-        str | None,
-        typer.Option("--retry", metavar="ID|all", help="Try jobs again that were given up."),
-    ] = None,
-    drop: Annotated[
-        int | None,
-        typer.Option("--drop", metavar="ID", parser=count, help="Delete a job that does not run."),
-    ] = None,
+    *,
+    retry: str | None = None,
+    drop: Count | None = None,
     limit: LimitOption = 50,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the queue of reflections; retry or drop what was given up."""
+    """Show the queue of reflections; retry or drop what was given up.
+
+    Args:
+        retry (ID|all): Try jobs again that were given up.
+        drop (ID): Delete a job that does not run.
+    """
     from langmemory.cli.screen import Screen
 
     with target.open(vectors=False) as store:

@@ -40,7 +40,7 @@ from typing import (
 from pydantic import BaseModel, Field, create_model
 
 from langmemory.declaring.fields import Fields, Labels, QueryLabels
-from langmemory.docstrings import docstrings_of
+from langmemory.docstrings import SECTION, docstrings_of
 from langmemory.hooks import load_object, parts, place_of
 from langmemory.steps import twin
 from langmemory.types import Namespace, Page, TokenScope
@@ -53,7 +53,6 @@ ClassT = TypeVar("ClassT", bound=type)
 _ARGUMENT: Final = re.compile(r"^ {4,}(\w+): (.*(?:\n {8,}.*)*)", re.MULTILINE)
 VARIABLE: Final = re.compile(r"\{(\w+)(?::\w+)?\}")
 """A variable of a path; its group is the argument."""
-_SECTION: Final = re.compile(r"\n\n(?:Args|Returns|Raises|Yields)(?:\b.*)?:?\n|\n\nArgs and errors")
 _SEVERAL: Final = (Iterable, Sequence, Collection)
 
 
@@ -217,7 +216,7 @@ class Operation:
     @cached_property
     def description(self) -> str:
         """The docstring, without the sections about arguments and errors."""
-        return _SECTION.split(inspect.getdoc(self.method) or "")[0]
+        return SECTION.split(inspect.getdoc(self.method) or "")[0]
 
     @cached_property
     def hints(self) -> Mapping[str, Any]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.serve import log_to_stderr, of_this_person
-from langmemory.cli.target import DEFAULT_NAMESPACE, Target, with_target
+from langmemory.cli.target import DEFAULT_NAMESPACE, Group, Target
 from langmemory.cli.terminal import printable, say
 from langmemory.errors import ConfigError
 from langmemory.parts.coding import client
@@ -23,10 +22,8 @@ from langmemory.pluralize import count_noun
 if TYPE_CHECKING:
     from langmemory.parts.coding.answering import SessionMemory
 
-hooks = typer.Typer(
-    cls=CommandLine,
-    no_args_is_help=True,
-    help="Let coding agents remember by themselves: claude-code, codex, cursor, gemini, openclaw.",
+hooks = Group(
+    help="Let coding agents remember by themselves: claude-code, codex, cursor, gemini, openclaw."
 )
 
 ProgramArgument = Annotated[
@@ -37,8 +34,7 @@ DryRunOption = Annotated[
 ]
 
 
-@hooks.command(cls=Command)
-@with_target
+@hooks.command()
 def install(target: Target, program: ProgramArgument, dry_run: DryRunOption = False) -> None:
     """Put memory's hooks into the settings of a program; those of others stay as they are."""
     from langmemory.parts.coding.events import apply
@@ -65,7 +61,7 @@ def install(target: Target, program: ProgramArgument, dry_run: DryRunOption = Fa
     say(f"`langmemory hooks uninstall {one.name}` puts all of it back.")
 
 
-@hooks.command(cls=Command)
+@hooks.command()
 def uninstall(program: ProgramArgument, dry_run: DryRunOption = False) -> None:
     """Take memory's hooks out of the settings of a program, which are then as they were."""
     from langmemory.parts.coding.events import apply
@@ -81,8 +77,7 @@ def uninstall(program: ProgramArgument, dry_run: DryRunOption = False) -> None:
         say(f"There are no hooks of memory in {program}.")
 
 
-@hooks.command(cls=Command)
-@with_target
+@hooks.command()
 def verify(target: Target, program: ProgramArgument) -> None:
     """Say whether the hooks of a program are there, and whether memory answers them."""
     from langmemory.parts.coding.events import MODULE
@@ -109,8 +104,7 @@ def verify(target: Target, program: ProgramArgument) -> None:
     say(f"{one.title}: {count_noun(len(one.events), 'hook')}, and memory answers.")
 
 
-@hooks.command(cls=Command, hidden=True)
-@with_target
+@hooks.command(hidden=True)
 def serve(target: Target) -> None:
     """Keep the memory file open for hooks; the first hook starts it."""
     from langmemory.parts.coding import resident
@@ -128,13 +122,12 @@ def serve(target: Target) -> None:
         resident.serve(client.socket_path(_options(target)), opened)
 
 
-def context(
-    target: Target,
-    prompt: Annotated[
-        str, typer.Argument(metavar="[PROMPT]", help="Without it, what a session begins with.")
-    ] = "",
-) -> None:
-    """Print what memory puts into a prompt, for any other tool; nothing where nothing answers it."""
+def context(target: Target, prompt: str = "") -> None:
+    """Print what memory puts into a prompt, for any other tool; nothing where nothing answers it.
+
+    Args:
+        prompt ([PROMPT]): Without it, what a session begins with.
+    """
     from langmemory.parts.coding.answering import SessionMemory
     from langmemory.parts.coding.events import Event
 

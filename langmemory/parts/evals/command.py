@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from langmemory.cli.values import count, one_of
+from langmemory.cli.values import Count, Reads, one_of
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -38,6 +38,10 @@ class Level(StrEnum):
     session = "session"
 
 
+AnySystem = Annotated[SystemName, Reads("|".join(SystemName), one_of(SystemName))]
+AnyLevel = Annotated[Level, Reads("|".join(Level), one_of(Level))]
+
+
 def eval_command(
     data: Annotated[
         Path | None,
@@ -49,72 +53,19 @@ def eval_command(
             show_default=False,
         ),
     ] = None,
-    system: Annotated[
-        list[SystemName] | None,
-        typer.Option(
-            parser=one_of(SystemName),
-            metavar="|".join(SystemName),
-            help="What to evaluate; repeatable. Default: everything.",
-        ),
-    ] = None,
-    preset: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Recall preset, built in or of the configuration; repeatable. Default: balanced.",
-        ),
-    ] = None,
-    granularity: Annotated[
-        Level,
-        typer.Option(parser=one_of(Level), metavar="|".join(Level), help="Rank turns or sessions."),
-    ] = Level.turn,
-    ablate: Annotated[
-        bool, typer.Option("--ablate", help="Switch each stage of the preset off in turn.")
-    ] = False,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Conversations the constants were tuned on, with commas; the others are reported "
-            'as held out. "none" to hold nothing out. Default: the first three of a LoCoMo file.',
-        ),
-    ] = None,
-    qrels: Annotated[
-        str, typer.Option(metavar="NAME", help="Which judgements of a BEIR folder.")
-    ] = "test",
-    asked_before: Annotated[
-        bool,
-        typer.Option(
-            "--asked-before",
-            help='Once more, with every question asked before and answered "I don\'t know."',
-        ),
-    ] = False,
-    json_file: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Write all figures to this file."),
-    ] = None,
-    rankings: Annotated[
-        bool, typer.Option("--rankings", help="With every question's ranking in the JSON.")
-    ] = False,
-    limit_questions: Annotated[
-        int | None,
-        typer.Option(metavar="N", parser=count, help="Ask only this many, evenly spread."),
-    ] = None,
-    answers: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Let this model answer from what each system finds, and from the whole conversation, "
-            'such as "ollama:qwen3:8b" or "openai:gpt-4.1-mini".',
-        ),
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="Says whether an answer is right. Default: the model that answers.",
-        ),
-    ] = None,
+    *,
+    system: list[AnySystem] | None = None,
+    preset: list[str] | None = None,
+    granularity: AnyLevel = Level.turn,
+    ablate: bool = False,
+    split: str | None = None,
+    qrels: str = "test",
+    asked_before: bool = False,
+    json_file: Path | None = None,
+    rankings: bool = False,
+    limit_questions: Count | None = None,
+    answers: str | None = None,
+    judge: str | None = None,
     full_tokens: Annotated[
         int | None,
         typer.Option(
@@ -124,7 +75,24 @@ def eval_command(
         ),
     ] = None,
 ) -> None:
-    """Measure recall on a data set: what is found, how early, how fast."""
+    """Measure recall on a data set: what is found, how early, how fast.
+
+    Args:
+        system: What to evaluate; repeatable. Default: everything.
+        preset (NAME): Recall preset, built in or of the configuration; repeatable. Default: balanced.
+        granularity: Rank turns or sessions.
+        ablate: Switch each stage of the preset off in turn.
+        split (NAMES): Conversations the constants were tuned on, with commas; the others are reported as held
+            out. "none" to hold nothing out. Default: the first three of a LoCoMo file.
+        qrels (NAME): Which judgements of a BEIR folder.
+        asked_before: Once more, with every question asked before and answered "I don't know."
+        json_file (--json): Write all figures to this file.
+        rankings: With every question's ranking in the JSON.
+        limit_questions: Ask only this many, evenly spread.
+        answers (MODEL): Let this model answer from what each system finds, and from the whole conversation,
+            such as "ollama:qwen3:8b" or "openai:gpt-4.1-mini".
+        judge (MODEL): Says whether an answer is right. Default: the model that answers.
+    """
     from langmemory.cli.screen import Screen
     from langmemory.config import load_config
     from langmemory.parts.evals import (

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
-
-import typer
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from langmemory.cli.target import DEFAULT_NAMESPACE, JsonOption, Target
 from langmemory.cli.terminal import json_text, say
@@ -26,20 +24,13 @@ if TYPE_CHECKING:
     from langmemory.types import Namespace
 
 
-def import_file(
-    target: Target,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Messages as JSONL or LangGraph JSON; an export of ChatGPT, Claude, Slack (a day), "
-            "WhatsApp, mail (mbox) or langmemory; - is stdin.",
-            show_default=False,
-        ),
-    ],
-    as_json: JsonOption = False,
-) -> None:
-    """Import conversations, or an export; repeating it adds nothing."""
+def import_file(target: Target, file: Path, *, as_json: JsonOption = False) -> None:
+    """Import conversations, or an export; repeating it adds nothing.
+
+    Args:
+        file: Messages as JSONL or LangGraph JSON; an export of ChatGPT, Claude, Slack (a day), WhatsApp, mail
+            (mbox) or langmemory; - is stdin.
+    """
     from langmemory.parts.importing import detect
     from langmemory.parts.importing.importing import import_conversations
 

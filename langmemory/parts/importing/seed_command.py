@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,18 +21,20 @@ FEW = 10
 
 def seed(
     target: Target,
-    workspace: Annotated[
-        Path,
-        typer.Argument(metavar="WORKSPACE", help="A folder with Markdown, exports, repositories."),
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before writing.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would come from where, and write nothing.")
-    ] = False,
+    workspace: Path,
+    *,
+    yes: bool = False,
+    dry_run: bool = False,
     ignore: IgnoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Fill a memory from Markdown, chat exports and git history; a second time adds nothing."""
+    """Fill a memory from Markdown, chat exports and git history; a second time adds nothing.
+
+    Args:
+        workspace: A folder with Markdown, exports, repositories.
+        yes: Do not ask before writing.
+        dry_run: Show what would come from where, and write nothing.
+    """
     from langmemory.cli.screen import bars_on_stderr
     from langmemory.parts.importing.seeding import plan_seed
     from langmemory.parts.importing.seeding import seed as fill

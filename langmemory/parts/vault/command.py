@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from langmemory.cli.oneline import Command, CommandLine
 from langmemory.cli.target import (
     DEFAULT_NAMESPACE,
+    Group,
     JsonOption,
     OnFile,
     Target,
-    with_target,
 )
 from langmemory.cli.terminal import json_text, plain, printable, say
+from langmemory.cli.values import Count
 from langmemory.errors import ConfigError
 from langmemory.pluralize import count_noun
 
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 BY = "cli"
 
-vault = typer.Typer(
-    cls=CommandLine,
-    no_args_is_help=True,
-    help="Keep secrets encrypted; unlock, rotate, audit.",
-)
+vault = Group(help="Keep secrets encrypted; unlock, rotate, audit.")
 
 LabelArgument = Annotated[
     str, typer.Argument(metavar="LABEL", help="See `langmemory vault list`.", show_default=False)
@@ -49,8 +45,7 @@ VersionOption = Annotated[
 ]
 
 
-@vault.command(cls=Command)
-@with_target
+@vault.command()
 def put(target: Target, label: LabelArgument, owner: OwnerOption = None) -> None:
     """Store a secret, from stdin or typed without an echo. A known label gets a new version."""
     namespace = target.namespace(DEFAULT_NAMESPACE)
@@ -70,20 +65,22 @@ def _asked() -> str:
     return text.removesuffix("\n").removesuffix("\r")
 
 
-@vault.command(cls=Command)
-@with_target
+@vault.command()
 def get(
     target: Target,
     label: LabelArgument,
+    *,
     owner: OwnerOption = None,
     version: VersionOption = None,
-    reveal: Annotated[bool, typer.Option("--reveal", help="Unlock it, and print it.")] = False,
-    reason: Annotated[
-        str,
-        typer.Option("--reason", metavar="TEXT", help="For the audit log.", show_default=False),
-    ] = "",
+    reveal: bool = False,
+    reason: str = "",
 ) -> None:
-    """Print what is known of a secret; with --reveal the secret itself, which goes into the audit log."""
+    """Print what is known of a secret; with --reveal the secret itself, which goes into the audit log.
+
+    Args:
+        reveal: Unlock it, and print it.
+        reason (TEXT): For the audit log.
+    """
     namespace = target.namespace(DEFAULT_NAMESPACE)
     with target.open(vectors=False) as store:
         if reveal:
@@ -105,19 +102,21 @@ def get(
     say("--reveal prints it.", err=True)
 
 
-@vault.command("list", cls=Command)
-@with_target
+@vault.command("list")
 def list_secrets(
     target: Target,
-    label: Annotated[
-        str | None,
-        typer.Option("--label", metavar="TEXT", help="Part of the label.", show_default=False),
-    ] = None,
+    *,
+    label: str | None = None,
     owner: OwnerOption = None,
-    deleted: Annotated[bool, typer.Option("--deleted", help="Deleted ones, too.")] = False,
+    deleted: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List secrets by their labels, in the namespace and below it, else in the whole file."""
+    """List secrets by their labels, in the namespace and below it, else in the whole file.
+
+    Args:
+        label (TEXT): Part of the label.
+        deleted: Deleted ones, too.
+    """
     with target.open(vectors=False) as store:
         found = store.vault.list(target.namespace(), label=label, owner=owner, deleted=deleted)
     if as_json:
@@ -149,18 +148,21 @@ def _print(found: Iterable[SecretInfo]) -> None:
     Screen().print_rows(columns, rows)
 
 
-@vault.command(cls=Command)
-@with_target
+@vault.command()
 def rm(
     target: Target,
     label: LabelArgument,
+    *,
     owner: OwnerOption = None,
-    forget: Annotated[
-        bool, typer.Option("--forget", help="Erase all versions, for good; asks first.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    forget: bool = False,
+    yes: bool = False,
 ) -> None:
-    """Delete a secret. `restore` takes that back, unless it was forgotten."""
+    """Delete a secret. `restore` takes that back, unless it was forgotten.
+
+    Args:
+        forget: Erase all versions, for good; asks first.
+        yes (--yes, -y): Do not ask.
+    """
     namespace = target.namespace(DEFAULT_NAMESPACE)
     with target.open(vectors=False) as store:
         if not forget:
@@ -176,8 +178,7 @@ def rm(
     say(f"Erased {many} of {label}.")
 
 
-@vault.command(cls=Command)
-@with_target
+@vault.command()
 def restore(
     target: Target, label: LabelArgument, owner: OwnerOption = None, version: VersionOption = None
 ) -> None:
@@ -189,8 +190,7 @@ def restore(
     say(f"Restored {label}: version {found.version} counts.")
 
 
-@vault.command(cls=Command)
-@with_target
+@vault.command()
 def rotate(target: OnFile) -> None:
     """Encrypt everything anew with the first of the keys. If it was interrupted, run it again."""
     with target.open(vectors=False) as store:
@@ -200,29 +200,22 @@ def rotate(target: OnFile) -> None:
         say(f"Nothing is encrypted with {key} any more; it may go, once backups made before may.")
 
 
-@vault.command(cls=Command)
-@with_target
+@vault.command()
 def key(
     target: OnFile,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file", metavar="FILE", help="Make a key, first in this file.", show_default=False
-        ),
-    ] = None,
-    keyring: Annotated[
-        str | None,
-        typer.Option(
-            "--keyring",
-            metavar="NAME",
-            help="Make a key, first in this entry of the system's keyring.",
-            show_default=False,
-        ),
-    ] = None,
-    new: Annotated[bool, typer.Option("--new", help="Make a key, and print it.")] = False,
+    *,
+    file: Path | None = None,
+    keyring: str | None = None,
+    new: bool = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the ids of the vault's keys, and which are here; or make a new key."""
+    """Show the ids of the vault's keys, and which are here; or make a new key.
+
+    Args:
+        file: Make a key, first in this file.
+        keyring (NAME): Make a key, first in this entry of the system's keyring.
+        new: Make a key, and print it.
+    """
     from langmemory.parts.vault import VaultKey
     from langmemory.parts.vault.sources import (
         FILE_VARIABLE,
@@ -261,14 +254,13 @@ def key(
             say("A rotation is not complete: `langmemory vault rotate` goes on.")
 
 
-@vault.command(cls=Command)
-@with_target
-def audit(
-    target: Target,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many.")] = 50,
-    as_json: JsonOption = False,
-) -> None:
-    """Show who did what with secrets, the newest first."""
+@vault.command()
+def audit(target: Target, *, limit: Count = 50, as_json: JsonOption = False) -> None:
+    """Show who did what with secrets, the newest first.
+
+    Args:
+        limit: At most so many.
+    """
     from rich.text import Text
 
     from langmemory.cli.screen import FOLD, WHOLE, Screen

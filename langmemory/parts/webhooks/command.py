@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from langmemory.cli.serve import log_to_stderr
 from langmemory.cli.target import Target
@@ -15,27 +13,18 @@ from langmemory.cli.worker import asked_to_stop
 
 
 def webhook(
-    target: Target,
-    address: Annotated[str, typer.Argument(metavar="URL", help="Who is told.")],
-    state: Annotated[
-        Path,
-        typer.Option("--state", metavar="FILE", help="Where it stands how far they were told."),
-    ],
-    type: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--type",
-            metavar="TYPE",
-            help="Only memory, review, run, message or job; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Send what is new, and end.")] = False,
+    target: Target, address: str, *, state: Path, type: list[str] | None = None, once: bool = False
 ) -> None:
     """Send each change of the memory to an address, signed, until stopped.
 
     LANGMEMORY_WEBHOOK_SECRET is the secret of the signature. An event that the receiver does not take
     is sent again, after a second at first and five minutes at most.
+
+    Args:
+        address (URL): Who is told.
+        state (FILE): Where it stands how far they were told.
+        type: Only memory, review, run, message or job; may be repeated.
+        once: Send what is new, and end.
     """
     from langmemory.parts.webhooks.sending import SECRET, Webhook, secret_of
 
