@@ -7,23 +7,18 @@ asked for, so embeddings computed for the first 10,000 stay valid when 100,000 a
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-
-from benchmarks.vocabulary import (
-    FEELINGS,
-    GIVEN,
-    JOBS,
-    MONTHS,
-    PLACES,
-    SYLLABLES,
-    THINGS,
-    TRAITS,
-    WEEKDAYS,
-)
+from pathlib import Path
 
 VERSION = 1
 """Part of every cache name: raise it when a text changes."""
+
+VOCABULARY = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
+GIVEN, SYLLABLES, PLACES, THINGS, TRAITS, JOBS, MONTHS, WEEKDAYS, FEELINGS = (
+    words.split() for words in VOCABULARY.values()
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

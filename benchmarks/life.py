@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from benchmarks.corpus import Corpus, Words
-from benchmarks.vocabulary import GIVEN, JOBS, PLACES
+from benchmarks.corpus import GIVEN, JOBS, PLACES, Corpus, Words
 from langmemory.changes import (
     AddEdge,
     AddEntity,
