@@ -4,14 +4,13 @@ streams, and what the API offers in another form than a file on this machine."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import cache, wraps
 from typing import Any, get_origin
 
 from langmemory.arguments import check_agent
-from langmemory.declaring import Operation, Room, find_operation, find_room
+from langmemory.declaring import Operation, Room, find_operation, find_room, operations_of
 from langmemory.declaring.fields import LARGEST_PAGE
 from langmemory.declaring.operations import VARIABLE
 from langmemory.errors import ConfigError, DamagedFileError, InvalidValueError, ServerError
@@ -23,16 +22,11 @@ from langmemory.types import (
     Applied,
     Edge,
     Entity,
-    HistoryEntry,
     Job,
     JobState,
-    Kind,
     Memory,
-    MemoryUsage,
     Namespace,
     Page,
-    Review,
-    Run,
 )
 from langmemory.wire import adapter, plain
 
@@ -172,6 +166,9 @@ def _class_of(room: Room, base: type[RemoteRoom]) -> type[RemoteRoom]:
     members: dict[str, Any] = {"__slots__": (), "__doc__": room.cls.__doc__}
     for operation in room.operations:
         members |= _methods(operation)
+    for page in operations_of("pages"):
+        if (whole := getattr(room.cls, page.name, None)) is not None and room.name != "pages":
+            members |= _lists(page, whole)
     return type(f"Remote{room.cls.__name__}", (base,), members)
 
 
@@ -183,6 +180,22 @@ def _methods(operation: Operation) -> dict[str, Any]:
 
     steps = wraps(operation.method)(steps)
     return {operation.name: blocking(steps), f"a{operation.name}": awaiting(steps)}
+
+
+def _lists(page: Operation, whole: Callable[..., Any]) -> dict[str, Any]:
+    """Return the method of a room that returns the whole list of some pages, or its first so many."""
+    signature = inspect.signature(whole)
+
+    def steps(self: RemoteRoom, *args: Any, **kwargs: Any) -> Steps[list[Any]]:
+        bound = signature.bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        given = {
+            name: one for name, one in bound.arguments.items() if name not in ("self", "limit")
+        }
+        return (yield from self._all(page.name, bound.arguments.get("limit"), **given))
+
+    steps = wraps(whole)(steps)
+    return {page.name: blocking(steps), f"a{page.name}": awaiting(steps)}
 
 
 def remote_room(
@@ -216,7 +229,7 @@ def remote_room(
 
 
 class RemoteChanges(RemoteRoom):
-    """History, evidence, reviews and runs, taking them back, and taking memories out."""
+    """Taking memories out."""
 
     __slots__ = ()
 
@@ -234,36 +247,6 @@ class RemoteChanges(RemoteRoom):
         return _unless_missing(key, self._ask("POST", "/archive", Applied, body=body, writes=True))
 
     archive, aarchive = blocking(_archive), awaiting(_archive)
-
-    def _history(self, namespace: Namespace, key: str) -> Steps[list[HistoryEntry]]:
-        """Return every recorded change of a memory, oldest first."""
-        return self._all("history", namespace=namespace, key=key)
-
-    history, ahistory = blocking(_history), awaiting(_history)
-
-    def _evidence(self, namespace: Namespace, key: str) -> Steps[list[Memory]]:
-        """Return what a memory was derived from and the viewer may read, oldest first."""
-        return self._all("evidence", namespace=namespace, key=key)
-
-    evidence, aevidence = blocking(_evidence), awaiting(_evidence)
-
-    def _reviews(self, namespace: Namespace = (), *, open_only: bool = True) -> Steps[list[Review]]:
-        """Return questions for a person or a deep model, oldest first."""
-        return self._all("reviews", namespace=namespace, open_only=open_only)
-
-    reviews, areviews = blocking(_reviews), awaiting(_reviews)
-
-    def _runs(self, namespace: Namespace = (), *, limit: int = 50) -> Steps[list[Run]]:
-        """Return what changed memory on its own, newest first."""
-        return self._all("runs", limit, namespace=namespace)
-
-    runs, aruns = blocking(_runs), awaiting(_runs)
-
-    def _changed_by(self, run_id: str, *, limit: int = 200) -> Steps[list[HistoryEntry]]:
-        """Return what a run changed, in the order in which it did."""
-        return self._all("changed_by", limit, run_id=run_id)
-
-    changed_by, achanged_by = blocking(_changed_by), awaiting(_changed_by)
 
 
 def _unless_missing(key: str, steps: Steps[Applied]) -> Steps[Applied]:
@@ -294,30 +277,6 @@ class RemoteAdmin(RemoteRoom):
         return found
 
     memory, amemory = blocking(_memory), awaiting(_memory)
-
-    def _memories(
-        self,
-        namespace: Namespace = (),
-        *,
-        kinds: Collection[Kind] | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        past: bool = False,
-        limit: int = 20,
-    ) -> Steps[list[Memory]]:
-        """Return memories, what was said or became true last first; ``past`` also what no longer
-        holds."""
-        return self._all(
-            "memories", limit, namespace=namespace, kinds=kinds, since=since, until=until, past=past
-        )
-
-    memories, amemories = blocking(_memories), awaiting(_memories)
-
-    def _usage(self, namespace: Namespace = (), *, limit: int = 100) -> Steps[list[MemoryUsage]]:
-        """Return which memories stood in prompts and were cited, the most helpful first."""
-        return self._all("usage", limit, namespace=namespace)
-
-    usage, ausage = blocking(_usage), awaiting(_usage)
 
     def _health(self, prefix: Namespace = ()) -> Steps[Health]:
         """Return figures of memory; its `findings` say what is out of bounds."""
