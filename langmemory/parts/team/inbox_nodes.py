@@ -4,7 +4,7 @@ the end."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal, Required, TypedDict, Unpack
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.store.base import BaseStore
@@ -45,20 +45,44 @@ def room_of(
     return room(namespace, agent=agent)
 
 
+Template = str | tuple[str, ...] | NamespaceTemplate
+
+
+class AgentOptions(TypedDict, total=False):
+    """What every node of an agent takes, see `AgentNode`."""
+
+    agent: Required[str]
+    store: BaseStore | None
+    viewer: str | None
+    messages_key: str
+    name: str | None
+
+
 class AgentNode(MemoryNode):
-    """The base of the nodes that act for one agent on the bus."""
+    """The base of the nodes that act for one agent on the bus.
+
+    Args:
+        namespace: template of the namespace whose agents work together and share a bus.
+        agent: name of this agent, or a template of it, as the namespace's labels.
+        store: the store; None takes the graph's.
+        viewer: template of the person on whose behalf the agent acts; None is the application.
+        messages_key: state key of the messages.
+        name: node name in traces.
+    """
+
+    default_name: ClassVar[str]
 
     def __init__(
         self,
-        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        namespace: Template,
         *,
         agent: str,
-        store: BaseStore | None,
-        viewer: str | None,
-        messages_key: str,
-        name: str,
+        store: BaseStore | None = None,
+        viewer: str | None = "{user_id|}",
+        messages_key: str = "messages",
+        name: str | None = None,
     ) -> None:
-        super().__init__(namespace, store=store, name=name)
+        super().__init__(namespace, store=store, name=name or self.default_name)
         self.agent, self.viewer, self.messages_key = agent, viewer, messages_key
 
     def _bus(self, store: BaseStore, scope: RunScope) -> Any:
@@ -74,30 +98,22 @@ class InboxNode(AgentNode):
     acknowledges it, or the model does (`create_swarm_tools`).
 
     Args:
-        namespace: template of the namespace whose agents share a bus.
-        agent: name of this agent, or a template of it, as the namespace's labels.
-        store: the store; None takes the graph's.
-        viewer: template of the person on whose behalf the agent acts; None is the application.
         types: only messages of these types, ``["handoff"]``; None is all.
         limit: most messages at a time.
-        messages_key: state key of the messages.
+        options: see `AgentNode`.
     """
+
+    default_name = "inbox"
 
     def __init__(
         self,
-        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        namespace: Template,
         *,
-        agent: str,
-        store: BaseStore | None = None,
-        viewer: str | None = "{user_id|}",
         types: Sequence[MessageType] | None = None,
         limit: int = 20,
-        messages_key: str = "messages",
-        name: str = "inbox",
+        **options: Unpack[AgentOptions],
     ) -> None:
-        super().__init__(
-            namespace, agent=agent, store=store, viewer=viewer, messages_key=messages_key, name=name
-        )
+        super().__init__(namespace, **options)
         self.types, self.limit = types, limit
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
@@ -112,24 +128,9 @@ class InboxNode(AgentNode):
 
 class AcknowledgeNode(AgentNode):
     """Acknowledge the messages that an `InboxNode` read. Place it at the end of a graph, after the
-    work.
+    work. Its arguments are those of `AgentNode`."""
 
-    Args: see `InboxNode`.
-    """
-
-    def __init__(
-        self,
-        namespace: str | tuple[str, ...] | NamespaceTemplate,
-        *,
-        agent: str,
-        store: BaseStore | None = None,
-        viewer: str | None = "{user_id|}",
-        messages_key: str = "messages",
-        name: str = "acknowledge",
-    ) -> None:
-        super().__init__(
-            namespace, agent=agent, store=store, viewer=viewer, messages_key=messages_key, name=name
-        )
+    default_name = "acknowledge"
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         ids = taken_up(value_of(state, self.messages_key, ()))

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -26,12 +26,14 @@ from langmemory.context.marking import (
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.formation.asking.asker import Asker, Question
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
-from langmemory.nodes.namespaces import NamespaceTemplate, RunScope, fill
+from langmemory.nodes.namespaces import RunScope, fill
 from langmemory.nodes.state import value_of
 from langmemory.parts.team.inbox_nodes import (
     MOST,
     SESSION,
     AgentNode,
+    AgentOptions,
+    Template,
     fresh_mail,
     room_of,
     taken_up,
@@ -82,32 +84,24 @@ class SessionStartNode(AgentNode):
     It acknowledges nothing: the run after a failure begins with the same message.
 
     Args:
-        namespace: template of the namespace whose agents work together.
-        agent: name of this agent, or a template of it.
         identity: the purpose of the agent, in the application's words.
-        store: the store; None takes the graph's.
-        viewer: template of the person on whose behalf it acts; None is the application.
         budget_tokens: tokens of the dependencies of each task.
         limit: most messages of the inbox, and most tasks.
-        messages_key: state key of the messages.
+        options: see `AgentNode`.
     """
+
+    default_name = "session_start"
 
     def __init__(
         self,
-        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        namespace: Template,
         *,
-        agent: str,
         identity: str = "",
-        store: BaseStore | None = None,
-        viewer: str | None = "{user_id|}",
         budget_tokens: int = BUDGET_TOKENS,
         limit: int = 20,
-        messages_key: str = "messages",
-        name: str = "session_start",
+        **options: Unpack[AgentOptions],
     ) -> None:
-        super().__init__(
-            namespace, agent=agent, store=store, viewer=viewer, messages_key=messages_key, name=name
-        )
+        super().__init__(namespace, **options)
         self.identity, self.budget_tokens, self.limit = identity, budget_tokens, limit
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
@@ -219,19 +213,13 @@ class _AskingNode(AgentNode):
 
     def __init__(
         self,
-        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        namespace: Template,
         *,
-        agent: str,
-        model: BaseChatModel | None,
-        store: BaseStore | None,
-        viewer: str | None,
-        privacy: Privacy,
-        messages_key: str,
-        name: str,
+        model: BaseChatModel | None = None,
+        privacy: Privacy = "shared",
+        **options: Unpack[AgentOptions],
     ) -> None:
-        super().__init__(
-            namespace, agent=agent, store=store, viewer=viewer, messages_key=messages_key, name=name
-        )
+        super().__init__(namespace, **options)
         self.privacy = privacy
         self.asks_model = model is not None
         self._asker = None if model is None else Asker(model, _Summary.model_json_schema())
@@ -303,25 +291,20 @@ class DecisionsNode(_AskingNode):
     Args:
         model: reads the conversation since the session began.
         privacy: of the decisions.
-        For the others see `SessionStartNode`.
+        options: see `AgentNode`.
     """
+
+    default_name = "decisions"
 
     def __init__(
         self,
-        namespace: str | tuple[str, ...] | NamespaceTemplate,
+        namespace: Template,
         *,
-        agent: str,
         model: BaseChatModel,
-        store: BaseStore | None = None,
-        viewer: str | None = "{user_id|}",
         privacy: Privacy = "shared",
-        messages_key: str = "messages",
-        name: str = "decisions",
+        **options: Unpack[AgentOptions],
     ) -> None:
-        super().__init__(
-            namespace, agent=agent, model=model, store=store, viewer=viewer, privacy=privacy,
-            messages_key=messages_key, name=name,
-        )  # fmt: skip
+        super().__init__(namespace, model=model, privacy=privacy, **options)
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         messages, session, team = self._under_way(state, store, scope)
@@ -340,25 +323,10 @@ class SessionEndNode(_AskingNode):
     Args:
         model: reads the conversation since the session began; None is none.
         privacy: of the summary and of the decisions.
-        For the others see `SessionStartNode`.
+        For the others see `AgentNode`.
     """
 
-    def __init__(
-        self,
-        namespace: str | tuple[str, ...] | NamespaceTemplate,
-        *,
-        agent: str,
-        model: BaseChatModel | None = None,
-        store: BaseStore | None = None,
-        viewer: str | None = "{user_id|}",
-        privacy: Privacy = "shared",
-        messages_key: str = "messages",
-        name: str = "session_end",
-    ) -> None:
-        super().__init__(
-            namespace, agent=agent, model=model, store=store, viewer=viewer, privacy=privacy,
-            messages_key=messages_key, name=name,
-        )  # fmt: skip
+    default_name = "session_end"
 
     def _steps(self, state: Any, store: BaseStore, scope: RunScope) -> Steps[dict[str, Any]]:
         messages, session, team = self._under_way(state, store, scope)

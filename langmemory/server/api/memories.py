@@ -37,7 +37,6 @@ from langmemory.types import (
     Priority,
     Privacy,
     Recall,
-    Status,
 )
 from langmemory.wire import Deferred
 
@@ -55,28 +54,13 @@ class MemoryListing(Listing):
     """Also what no longer holds: superseded, archived, not yet active."""
 
 
-class KindListing(MemoryListing):
-    """Which memories of which kinds."""
-
-    kind: list[Kind] | None = None
-    """May be repeated; without it, every kind."""
-    status: list[Status] | None = None
-    """May be repeated; without it, `past` decides."""
-
-
-def _listed(
-    access: Access,
-    asked: MemoryListing,
-    kinds: list[Kind] | None,
-    statuses: list[Status] | None = None,
-) -> Page[Memory]:
+def _listed(access: Access, asked: MemoryListing, kind: Kind) -> Page[Memory]:
     return access.store.pages.memories(
         access.place(asked.namespace),
-        kinds=kinds,
+        kinds=[kind],
         since=asked.since,
         until=asked.until,
         past=asked.past,
-        statuses=statuses,
         cursor=asked.cursor,
         limit=asked.limit,
     )
@@ -138,7 +122,7 @@ async def _searched(access: Access, asked: MemorySearch | QuerySearch, kind: Kin
 @routes("GET", "/episodic", scope="read")
 def list_episodic(access: Access, *, query: MemoryListing) -> Page[Memory]:
     """List what was said, last first."""
-    return _listed(access, query, ["episodic"])
+    return _listed(access, query, "episodic")
 
 
 @routes("POST", "/episodic/search", scope="read")
@@ -202,7 +186,7 @@ async def add_episodic(access: Access, *, body: Event) -> Memory:
 @routes("GET", "/semantic", scope="read")
 def list_semantic(access: Access, *, query: MemoryListing) -> Page[Memory]:
     """List what is known, last first."""
-    return _listed(access, query, ["semantic"])
+    return _listed(access, query, "semantic")
 
 
 @routes("POST", "/semantic/search", scope="read")
@@ -346,7 +330,7 @@ def list_working(access: Access, *, path: SessionPath, query: Listing) -> Page[M
     """List the scratch of a session, last first."""
     place = _session(access, query.namespace, path.session)
     asked = MemoryListing(namespace=place, limit=query.limit, cursor=query.cursor)
-    return _listed(access, asked, ["working"])
+    return _listed(access, asked, "working")
 
 
 @routes("POST", "/working/{session}", scope="write", status=201, conditional=True)
