@@ -56,7 +56,7 @@ def tags_in(header: str | None, *, weak: bool = False) -> tuple[str, ...] | None
     for part in header.split(","):
         match = _TAG.fullmatch(part.strip())
         if match is None:
-            raise Problem(400, "malformed", 'Entity tags are to stand in quotes, as in `"6a-6a"`.')
+            raise Problem("malformed", 'Entity tags are to stand in quotes, as in `"6a-6a"`.')
         if match[1] is None or weak:
             found.append(f'"{match[2]}"')
     return tuple(found)
@@ -80,7 +80,7 @@ def check_tag(wanted: Sequence[str] | None, tag: str | None) -> None:
     if wanted is None or (tag is not None and ("*" in wanted or tag in wanted)):
         return
     raise Problem(
-        412, "changed-meanwhile", "It was changed meanwhile, or is gone. Read it again, then write."
+        "changed-meanwhile", "It was changed meanwhile, or is gone. Read it again, then write."
     )
 
 
@@ -92,9 +92,7 @@ def check_none(unwanted: Sequence[str] | None, tag: str | None) -> None:
     """
     if unwanted is None or tag is None or not ("*" in unwanted or tag in unwanted):
         return
-    raise Problem(
-        412, "exists", "There is one already. Read it, and write with its ETag as If-Match."
-    )
+    raise Problem("exists", "There is one already. Read it, and write with its ETag as If-Match.")
 
 
 def _us(at: datetime) -> int:
@@ -148,7 +146,6 @@ class Grant:
         """Raises Problem where this allows less."""
         if RANK[self.scope] < RANK[needed]:
             raise Problem(
-                403,
                 "scope",
                 f"This needs a token of scope {needed}; yours has {self.scope}. Make one with `langmemory "
                 f"token create --scope {needed}`.",
@@ -168,7 +165,6 @@ class Grant:
         """Raises Problem where this may not unlock secrets."""
         if not self.unlocks:
             raise Problem(
-                403,
                 "locked",
                 "Unlocking a secret needs a token made by `langmemory token create --vault`; on the server's "
                 "own machine `langmemory serve --unlock-vault` allows it without one.",
@@ -178,7 +174,6 @@ class Grant:
         """Raises Problem where this is of no agent."""
         if self.agent is None:
             raise Problem(
-                422,
                 "agent-needed",
                 "Name the agent: with a token made by `langmemory token create --agent NAME`, or, with a "
                 "token of the application, in the header Memory-Agent.",
@@ -195,7 +190,7 @@ class Grant:
             return self
         if self.viewer is not None:
             raise Problem(
-                403, "viewer", "Your token is bound to another viewer; leave out Memory-Viewer."
+                "viewer", "Your token is bound to another viewer; leave out Memory-Viewer."
             )
         return replace(self, viewer=viewer)
 
@@ -211,7 +206,6 @@ class Grant:
         if self.agent is not None or self.viewer is not None:
             bound_to = "another agent" if self.agent is not None else "a viewer"
             raise Problem(
-                403,
                 "agent",
                 f"Your token is bound to {bound_to}, so it cannot name an agent. It needs one made with "
                 "`langmemory token create --agent`.",
@@ -235,9 +229,7 @@ def named_in(headers: Headers, name: str) -> str | None:
         found = None
     if not isinstance(found, str) or len(found) > 400 or not found.isprintable():
         raise Problem(
-            400,
-            "malformed",
-            f'{name} is to be one JSON string of at most 400 characters: "maria".',
+            "malformed", f'{name} is to be one JSON string of at most 400 characters: "maria".'
         )
     return found
 
@@ -311,10 +303,9 @@ class Access:
             found = ()
         if not found and (exact or allowed):
             choice = f" This token reaches {_listed(allowed)}." if allowed else ""
-            raise Problem(422, "namespace-needed", f"Name a namespace.{choice}")
+            raise Problem("namespace-needed", f"Name a namespace.{choice}")
         if not self.reaches(found):
             raise Problem(
-                403,
                 "namespace",
                 f"This token does not reach the namespace {'/'.join(found)}; it reaches "
                 f"{_listed(allowed)}.",
@@ -334,7 +325,7 @@ class Access:
             Problem: ``what`` lies elsewhere.
         """
         if not self.reaches(namespace):
-            raise Problem(404, "not-found", f"There is no {what}.", error=error)
+            raise Problem("not-found", f"There is no {what}.", error=error)
 
     def whole(self, *, anywhere: bool = False) -> MemoryStore:
         """Return the application's store, for what acts on everybody's memory.
@@ -347,14 +338,12 @@ class Access:
         """
         if self.grant.viewer is not None:
             raise Problem(
-                403,
                 "viewer",
                 "This acts on everybody's memory, and your token is bound to one viewer. It needs one "
                 "made without --viewer.",
             )
         if anywhere and self.grant.namespaces:
             raise Problem(
-                403,
                 "namespace",
                 "This acts on the whole file, and your token is bound to namespaces. It needs one made "
                 "without --namespace.",

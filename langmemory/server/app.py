@@ -94,7 +94,6 @@ async def subscribe(service: Service, connection: HTTPConnection) -> tuple[Hub, 
     refused = [one for one in query.type or () if one not in allowed]
     if refused:
         raise Problem(
-            403,
             "event-type",
             f"Your token is not told of {', '.join(refused)}. Runs need one without a viewer; jobs one of "
             "scope admin besides, for the whole file.",

@@ -65,11 +65,10 @@ class Doorkeeper:
             Problem: It is.
         """
         if self.closed is not None:
-            raise Problem(403, "unprotected", self.closed)
+            raise Problem("unprotected", self.closed)
         host = _host(connection)
         if self.hosts is not None and host not in self.hosts:
             raise Problem(
-                421,
                 "host",
                 f"This server is not called {host!r:.80}. If it is, name it: `langmemory serve --allow-host "
                 "NAME`.",
@@ -79,13 +78,13 @@ class Doorkeeper:
         if origin is not None:
             name = headers.get("host", "")
             if origin.lower() not in (f"http://{name}".lower(), f"https://{name}".lower()):
-                raise Problem(403, "origin", "Pages of other sites may not use this server.")
+                raise Problem("origin", "Pages of other sites may not use this server.")
         followed_link = (
             connection.scope.get("method") == "GET" and headers.get("sec-fetch-mode") == "navigate"
         )
         elsewhere = headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
         if elsewhere and not followed_link:
-            raise Problem(403, "origin", "Pages of other sites may not use this server.")
+            raise Problem("origin", "Pages of other sites may not use this server.")
 
     async def grant(
         self,
@@ -123,10 +122,7 @@ class Doorkeeper:
 def _refused(detail: str, *, failed: bool = False) -> Problem:
     reason = ', error="invalid_token"' if failed else ""
     return Problem(
-        401,
-        "unauthorized",
-        detail,
-        headers={"WWW-Authenticate": f'Bearer realm="langmemory"{reason}'},
+        "unauthorized", detail, headers={"WWW-Authenticate": f'Bearer realm="langmemory"{reason}'}
     )
 
 

@@ -146,7 +146,7 @@ def _within(
     missing = f"{source.noun} {named!r}; {listing} lists them"
     name = None if error is None else error.__name__
     if found is None:
-        raise Problem(404, "not-found", f"There is no {missing}.", error=name)
+        raise Problem("not-found", f"There is no {missing}.", error=name)
     place = getattr(found, "namespace", None)
     if isinstance(place, tuple):
         access.within(place, missing, error=name)

@@ -306,7 +306,7 @@ def pages_of(described: tuple[Routes, ...]) -> list[routing.Route]:
     async def part(request: Request) -> Response:
         name = request.path_params["name"]
         if name not in TYPES:
-            raise Problem(404, "not-found", "There is nothing at this path.")
+            raise Problem("not-found", "There is nothing at this path.")
         return Response(_swagger_ui(name), media_type=TYPES[name])
 
     return [
@@ -327,4 +327,4 @@ def _swagger_ui(name: str) -> bytes:
         return files("swagger_ui").joinpath("static", name).read_bytes()
     except ImportError:
         problem = f"This page needs swagger-ui-py: {with_extra('server')}."
-        raise Problem(404, "not-found", problem) from None
+        raise Problem("not-found", problem) from None

@@ -37,12 +37,26 @@ class ProblemDetails(BaseModel):
     errors: list[FieldProblem] = Field(default_factory=list)
 
 
+STATUSES: Final = {
+    word: status
+    for status, words in {
+        400: "malformed", 401: "unauthorized",
+        403: "agent event-type folder locked namespace origin ownership scope unprotected viewer",
+        404: "not-found", 405: "method", 408: "too-slow", 409: "conflict not-confirmed under-way verbatim",
+        412: "changed-meanwhile exists", 413: "too-large", 415: "media-type", 421: "host",
+        422: "agent-needed import-format invalid key-reused namespace-needed", 429: "too-many-requests",
+        500: "forgetting-incomplete internal", 503: "issuer-unreachable model-unavailable unavailable",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+"""By the word for programs that says what kind of refusal it is."""
+
+
 class Problem(Exception):
     """A refusal. Handlers raise it; the server answers with it."""
 
     def __init__(
         self,
-        status: int,
         kind: str,
         detail: str,
         *,
@@ -50,10 +64,10 @@ class Problem(Exception):
         errors: list[dict[str, str]] | None = None,
         error: str | None = None,
     ) -> None:
-        """``kind`` is a word for programs, such as ``not-found``; ``error`` the class it stands for."""
+        """``kind`` is one of `STATUSES`; ``error`` the class it stands for."""
         super().__init__(detail)
         self.error = error
-        self.status, self.kind, self.detail = status, kind, detail
+        self.status, self.kind, self.detail = STATUSES[kind], kind, detail
         self.headers, self.errors = dict(headers or {}), errors
 
     def response(self) -> Response:
@@ -76,28 +90,28 @@ class Problem(Exception):
         )
 
 
-KINDS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
-    (errors.OwnershipError, 403, "ownership"),
-    (errors.SecretNotFoundError, 404, "not-found"),
-    (errors.VaultKeyError, 409, "conflict"),
-    (errors.SecretDamagedError, 409, "conflict"),
-    (errors.EntityNameError, 404, "not-found"),
-    (errors.MessageNotFoundError, 404, "not-found"),
-    (errors.ChangedMeanwhileError, 412, "changed-meanwhile"),
-    (errors.StalePlanError, 412, "changed-meanwhile"),
-    (errors.ImportFormatError, 422, "import-format"),
-    (errors.ChangeError, 409, "conflict"),
-    (errors.MaintenanceBusyError, 409, "conflict"),
-    (errors.InvalidFilterError, 422, "invalid"),
-    (errors.InvalidValueError, 422, "invalid"),
-    (errors.ConfigError, 422, "invalid"),
-    (InvalidNamespaceError, 422, "invalid"),
-    (errors.EmbeddingError, 503, "model-unavailable"),
-    (errors.ModelUnavailableError, 503, "model-unavailable"),
-    (errors.ExtractionError, 503, "model-unavailable"),
-    (errors.ClosedStoreError, 503, "unavailable"),
-    (errors.ForgettingError, 500, "forgetting-incomplete"),
-    (errors.DatabaseError, 503, "unavailable"),
+KINDS: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (errors.OwnershipError, "ownership"),
+    (errors.SecretNotFoundError, "not-found"),
+    (errors.VaultKeyError, "conflict"),
+    (errors.SecretDamagedError, "conflict"),
+    (errors.EntityNameError, "not-found"),
+    (errors.MessageNotFoundError, "not-found"),
+    (errors.ChangedMeanwhileError, "changed-meanwhile"),
+    (errors.StalePlanError, "changed-meanwhile"),
+    (errors.ImportFormatError, "import-format"),
+    (errors.ChangeError, "conflict"),
+    (errors.MaintenanceBusyError, "conflict"),
+    (errors.InvalidFilterError, "invalid"),
+    (errors.InvalidValueError, "invalid"),
+    (errors.ConfigError, "invalid"),
+    (InvalidNamespaceError, "invalid"),
+    (errors.EmbeddingError, "model-unavailable"),
+    (errors.ModelUnavailableError, "model-unavailable"),
+    (errors.ExtractionError, "model-unavailable"),
+    (errors.ClosedStoreError, "unavailable"),
+    (errors.ForgettingError, "forgetting-incomplete"),
+    (errors.DatabaseError, "unavailable"),
 )
 """The first that an error is an instance of counts."""
 
@@ -110,16 +124,16 @@ def problem_of(error: Exception) -> Problem | None:
         headers = error.headers or {}
         if error.status_code == 404:
             said = "There is nothing at this path; /api/v1/memory/docs lists those there are."
-            return Problem(404, "not-found", said, headers=headers)
+            return Problem("not-found", said, headers=headers)
         allowed = headers.get("Allow", "another")
         said = f"This path does not take that method; it takes {allowed}."
-        return Problem(error.status_code, "method", said, headers=headers)
-    for known, status, word in KINDS:
+        return Problem("method", said, headers=headers)
+    for known, word in KINDS:
         if isinstance(error, known):
-            headers = {"Retry-After": "1"} if status == 503 else {}
-            return Problem(status, word, str(error), headers=headers, error=type(error).__name__)
+            headers = {"Retry-After": "1"} if STATUSES[word] == 503 else {}
+            return Problem(word, str(error), headers=headers, error=type(error).__name__)
     if isinstance(error, errors.LangMemoryError) and isinstance(error, ValueError):
-        return Problem(422, "invalid", str(error), error=type(error).__name__)
+        return Problem("invalid", str(error), error=type(error).__name__)
     return None
 
 
@@ -144,4 +158,4 @@ def invalid(part: str, error: ValidationError) -> Problem:
     ]
     said = "; ".join(f"{one['pointer']}: {one['detail']}" for one in found[:5])
     more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
-    return Problem(422, "invalid", f"{said[:1_000]}{more}.", errors=found[:20])
+    return Problem("invalid", f"{said[:1_000]}{more}.", errors=found[:20])

@@ -16,7 +16,7 @@ def reached(
     item = access.store.get(REGISTRY, checked_name(name), refresh_ttl=False)
     if item is None or not is_project(item.value):
         raise Problem(
-            404, "not-found", f"There is no project {name!r}; {lists} lists them.", error=error
+            "not-found", f"There is no project {name!r}; {lists} lists them.", error=error
         )
     return Project.of(item)
 

@@ -50,9 +50,7 @@ class Replays:
             Problem: The first is under way, or the key belongs to another request.
         """
         if not key or len(key) > LONGEST_KEY or not key.isprintable():
-            raise Problem(
-                400, "malformed", f"Idempotency-Key is to be 1 to {LONGEST_KEY} characters."
-            )
+            raise Problem("malformed", f"Idempotency-Key is to be 1 to {LONGEST_KEY} characters.")
         self._tidy()
         digest = hashlib.sha256(request).digest()
         found = self._known.get((sender, key))
@@ -61,13 +59,10 @@ class Replays:
             return None
         if found.digest != digest:
             raise Problem(
-                422,
-                "key-reused",
-                "This Idempotency-Key belongs to another request; take a new one.",
+                "key-reused", "This Idempotency-Key belongs to another request; take a new one."
             )
         if found.response is None:
             raise Problem(
-                409,
                 "under-way",
                 "The first request with this Idempotency-Key is under way; ask again later.",
                 headers={"Retry-After": "1"},

@@ -67,7 +67,6 @@ class RateLimit:
         if left < 1:
             wait = max(1, math.ceil((1 - left) / self._per_second))
             raise Problem(
-                429,
                 "too-many-requests",
                 f"More than {self._per_second:g} requests a second; wait {wait} s.",
                 headers={"Retry-After": str(wait)},
@@ -104,13 +103,12 @@ async def pieces(
                 piece = await anext(stream, None)
         except TimeoutError:
             raise Problem(
-                408,
                 "too-slow",
                 f"The body came too slowly: 64 KiB may take {timeout_seconds:g} s.",
                 headers={"Connection": "close"},
             ) from None
         except ClientDisconnect:
-            raise Problem(400, "malformed", "The body ended early.") from None
+            raise Problem("malformed", "The body ended early.") from None
         if piece is None:
             return
         size += len(piece)
@@ -123,9 +121,7 @@ async def pieces(
 
 def _too_large(limit_bytes: int) -> Problem:
     return Problem(
-        413,
-        "too-large",
-        f"The body is larger than {limit_bytes:,} bytes. Send less at a time.",
+        "too-large", f"The body is larger than {limit_bytes:,} bytes. Send less at a time."
     )
 
 
@@ -232,7 +228,7 @@ class Service:
         """
         if self.store is None:
             raise Problem(
-                503, "unavailable", "The server starts or stops.", headers={"Retry-After": "1"}
+                "unavailable", "The server starts or stops.", headers={"Retry-After": "1"}
             )
         return self.store
 
@@ -310,7 +306,7 @@ class Endpoint:
         if "query" in route.models:
             given["query"] = validated(route.models["query"], "query", query)
         elif query:
-            raise Problem(422, "invalid", f"There is no parameter {next(iter(query))!r:.80}.")
+            raise Problem("invalid", f"There is no parameter {next(iter(query))!r:.80}.")
         access = Access(
             application=service.opened(),
             grant=grant,
@@ -346,7 +342,7 @@ class Endpoint:
     async def _body(self, request: Request) -> bytes:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            raise Problem(415, "media-type", "Send the body as application/json.")
+            raise Problem("media-type", "Send the body as application/json.")
         settings = self._service.settings
         parts = pieces(
             request,
@@ -359,7 +355,7 @@ class Endpoint:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         lines = self._route.uploads is Upload
         if lines and kind != "application/x-ndjson":
-            raise Problem(415, "media-type", "Send the body as application/x-ndjson.")
+            raise Problem("media-type", "Send the body as application/x-ndjson.")
         settings = self._service.settings
         limit = settings.import_limit_bytes if lines else settings.document_limit_bytes
         with tempfile.TemporaryDirectory(prefix="langmemory-") as folder:
@@ -416,7 +412,7 @@ def query_of(connection: HTTPConnection, model: type[BaseModel] | None) -> dict[
         if model is not None and name in model.model_fields and takes_several(model, name):
             found.setdefault(name, []).append(value)
         elif name in found:
-            raise Problem(422, "invalid", f"query/{name} is given twice.")
+            raise Problem("invalid", f"query/{name} is given twice.")
         else:
             found[name] = value
     return found
@@ -439,7 +435,7 @@ def _parsed(raw: bytes) -> Any:
     try:
         return from_json(raw, allow_inf_nan=False)
     except ValueError as error:
-        raise Problem(400, "malformed", f"The body is no JSON: {error}.") from None
+        raise Problem("malformed", f"The body is no JSON: {error}.") from None
 
 
 def _lines(rows: Iterator[Any]) -> Iterator[bytes]:
@@ -488,7 +484,7 @@ class Guard:
             problem = problem_of(error)
             if problem is None:
                 log_failure(error)
-                problem = Problem(500, "internal", "The server failed; its log says where.")
+                problem = Problem("internal", "The server failed; its log says where.")
             kind = problem.kind
             if (
                 status

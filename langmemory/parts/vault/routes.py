@@ -43,9 +43,7 @@ def unlock_secret(access: Access, *, body: Unlocking) -> Unlocked:
     """Unlock one secret. The token must be allowed to, and the audit log keeps the reason."""
     access.grant.check_unlocks()
     if access.idempotency_key is not None:
-        raise Problem(
-            422, "invalid", "An answer with a secret is not kept: leave out Idempotency-Key."
-        )
+        raise Problem("invalid", "An answer with a secret is not kept: leave out Idempotency-Key.")
     place = access.place(body.namespace, exact=True)
     secret = access.store.vault.get(
         place, body.label, owner=body.owner, version=body.version, reason=body.reason,

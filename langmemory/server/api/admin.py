@@ -86,7 +86,6 @@ def forget(access: Access, *, body: ForgetRequest) -> ForgetAnswer:
     given = body.confirmation
     if given is not None and not is_confirmed(access, body, given):
         raise Problem(
-            409,
             "not-confirmed",
             "This confirmation is of another request, or older than ten minutes. Look at the dry run again: "
             "send the request without it.",
@@ -416,7 +415,7 @@ def undo_night(access: Access, *, body: UndoNightRequest) -> UndoneNightView:
     store = access.whole()
     reached = access.grant.namespaces
     night = store.lifecycle.night(body.night)
-    missing = Problem(404, "not-found", f"There is no night {body.night!r}.")
+    missing = Problem("not-found", f"There is no night {body.night!r}.")
     if night is None:
         raise missing
     inside = [any(one.namespace[: len(at)] == at for at in reached) for one in night.runs]
@@ -424,7 +423,6 @@ def undo_night(access: Access, *, body: UndoNightRequest) -> UndoneNightView:
         if not any(inside):
             raise missing
         raise Problem(
-            403,
             "namespace",
             "This night also changed namespaces that your token does not reach. Take back its runs "
             "one by one.",

@@ -142,7 +142,6 @@ def compress_context(access: Access, *, body: CompressRequest) -> Compressed:
     found = shorten_conversation([one for _, one in every], body.ratio, embed)
     if every and not found.lines:
         raise Problem(
-            422,
             "invalid",
             f"body/ratio: {body.ratio:g} of {found.tokens_before} tokens leaves no room for a sentence. Ask "
             "for more.",

@@ -175,7 +175,7 @@ def _proposed(
     try:
         return replace(old, proposed=files.propose(place, old.label, new.content, editor=editor))
     except CoreFileError as error:
-        raise Problem(422, "invalid", f"body/blocks/{old.label}: {error}") from error
+        raise Problem("invalid", f"body/blocks/{old.label}: {error}") from error
 
 
 def _edited(block: CoreBlock, text: str | None) -> CoreBlock:
@@ -184,7 +184,6 @@ def _edited(block: CoreBlock, text: str | None) -> CoreBlock:
         return block
     if len(text.strip()) > block.limit:
         raise Problem(
-            422,
             "invalid",
             f"body/blocks/{block.label}: it holds {block.limit} characters; these are {len(text)}.",
         )
@@ -213,7 +212,7 @@ def get_core_block(access: Access, *, path: BlockPath, query: CorePlace) -> Core
     found = next((one for one in blocks if one.label == path.label), None)
     if found is None:
         there = ", ".join(one.label for one in blocks)
-        raise Problem(404, "not-found", f"There is no block {path.label!r}; there are {there}.")
+        raise Problem("not-found", f"There is no block {path.label!r}; there are {there}.")
     return found
 
 

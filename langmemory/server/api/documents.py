@@ -90,9 +90,7 @@ def _document(access: Access, place: Namespace, id: str) -> Document:
     found = access.store.documents.get(f"{KEYS}{id}", place)
     if found is None:
         raise Problem(
-            404,
-            "not-found",
-            f"There is no document {id!r} in {'/'.join(place)}; /documents lists them.",
+            "not-found", f"There is no document {id!r} in {'/'.join(place)}; /documents lists them."
         )
     return found
 
@@ -127,9 +125,7 @@ def _cursor(given: str | None, length: int) -> list[str] | None:
         or len(found) != length
         or not all(isinstance(one, str) for one in found)
     ):
-        raise Problem(
-            422, "invalid", "query/cursor is of another list; pass `next` of the page before."
-        )
+        raise Problem("invalid", "query/cursor is of another list; pass `next` of the page before.")
     return found
 
 

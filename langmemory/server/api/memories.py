@@ -176,7 +176,7 @@ async def add_episodic(access: Access, *, body: Event) -> Memory:
         await give(access, place, key, body.priority)
     found = await store.admin.amemory(place, key)
     if found is None:
-        raise Problem(422, "invalid", "body/text: it says nothing that is remembered.")
+        raise Problem("invalid", "body/text: it says nothing that is remembered.")
     return found
 
 
@@ -223,7 +223,7 @@ class MemoryContent(Fields):
     def put(self, namespace: Namespace, key: str, kind: Kind) -> PutOp:
         """Return the operation; Problem where the value says it is of another kind."""
         if self.value.get("kind", kind) in _OTHER[kind]:
-            raise Problem(422, "invalid", f"body/value/kind: this path is for {kind} memories.")
+            raise Problem("invalid", f"body/value/kind: this path is for {kind} memories.")
         check_folders(self.value)
         index = list(self.index) if isinstance(self.index, list) else self.index
         return PutOp(namespace, key, self.value, index=index, ttl=self.ttl_minutes)
@@ -254,7 +254,7 @@ async def _written(access: Access, put: PutOp, *, create: bool) -> Memory:
             before = await store.admin.amemory(put.namespace, put.key)
             if before is None or before.value != put.value or access.idempotency_key is None:
                 raise Problem(
-                    409, "conflict", f"There is a memory {put.key!r} already; PUT replaces it."
+                    "conflict", f"There is a memory {put.key!r} already; PUT replaces it."
                 ) from None
     elif access.is_conditional:
         before = await store.admin.amemory(put.namespace, put.key)
@@ -394,7 +394,7 @@ def _page(access: Access, place: Namespace, owner: str | None) -> MemoryPageView
         now=datetime.now(UTC),
     )
     if owner not in pages:
-        raise Problem(404, "not-found", f"{owner!r} has no private memories here.")
+        raise Problem("not-found", f"{owner!r} has no private memories here.")
     return MemoryPageView(
         namespace=list(place),
         owner=owner,
@@ -448,7 +448,6 @@ def take_memory_page(access: Access, *, body: EditedPage) -> TakenPage:
         edits = edits_of(body.text)
     except MemoryPageError:
         raise Problem(
-            422,
             "invalid",
             "body/text: its last line, which says what was written, is gone or was changed. Read the page "
             "again, and edit that.",
@@ -456,7 +455,6 @@ def take_memory_page(access: Access, *, body: EditedPage) -> TakenPage:
     owner = edits.written.owner
     if edits.written.namespace != place:
         raise Problem(
-            422,
             "invalid",
             f"body/text: this page is of {'/'.join(edits.written.namespace)}, not of {'/'.join(place)}.",
         )
@@ -520,9 +518,7 @@ async def correct_memory(access: Access, *, body: Correction) -> Applied:
     }
     if body.text is None and not given:
         raise Problem(
-            422,
-            "invalid",
-            "Name what is to change: text, pinned, verified, importance or priority.",
+            "invalid", "Name what is to change: text, pinned, verified, importance or priority."
         )
     found = await run_in_threadpool(_memory, access, body)
     asks = not access.grant.may_give(given.get("priority", "reference"))
@@ -545,7 +541,6 @@ def _saying(memory: Memory, text: str) -> dict[str, Any]:
     """Return the value of a memory with another text."""
     if memory.kind == "episodic":
         raise Problem(
-            409,
             "verbatim",
             "This was said word for word, and stays so. Correct the fact that was made of it, or archive "
             "or forget this.",
@@ -553,9 +548,7 @@ def _saying(memory: Memory, text: str) -> dict[str, Any]:
     named = [name for name, told in memory.value.items() if told == memory.text]
     if len(named) != 1:
         raise Problem(
-            409,
-            "conflict",
-            "Its text is made of several fields. Write its value with PUT /semantic.",
+            "conflict", "Its text is made of several fields. Write its value with PUT /semantic."
         )
     return {**memory.value, named[0]: text}
 

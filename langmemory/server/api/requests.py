@@ -58,7 +58,7 @@ class KeyPath(Fields):
 
 def not_found(key: str, namespace: Namespace) -> Problem:
     """Return the refusal where there is no memory of a key, or none that the asker may know of."""
-    return Problem(404, "not-found", f"There is no memory {key!r} in {'/'.join(namespace)}.")
+    return Problem("not-found", f"There is no memory {key!r} in {'/'.join(namespace)}.")
 
 
 def check_folders(value: Mapping[str, Any] | None) -> None:
@@ -69,7 +69,6 @@ def check_folders(value: Mapping[str, Any] | None) -> None:
     """
     if value is not None and opens_folder(value):
         raise Problem(
-            403,
             "folder",
             "body/value names a folder of the server's machine. Send documents to /documents; who runs the "
             "server registers its folders.",

@@ -38,7 +38,7 @@ def routes() -> list[Route]:
     def answer(name: str) -> Response:
         found = served.get(name)
         if found is None:
-            raise Problem(404, "not-found", "There is nothing at this path.")
+            raise Problem("not-found", "There is nothing at this path.")
         return Response(found[0], media_type=found[1], headers={"Content-Security-Policy": CSP})
 
     async def page(_: Request) -> Response:

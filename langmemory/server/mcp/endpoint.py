@@ -61,8 +61,8 @@ class McpEndpoint:
         grant = await service.let_in(request, service.oauth)
         if request.method != "POST":
             raise Problem(
-                405, "method", "Here is no stream and no session: POST each message.",
-                headers={"Allow": "POST"},
+                "method", "Here is no stream and no session: POST each message.",
+                headers={"Allow": "POST"}
             )  # fmt: skip
         access = Access(application=service.opened(), grant=grant)
         scope["langmemory.access"] = replace(access, grant=_narrowed(access, request))
@@ -93,7 +93,7 @@ class McpEndpoint:
             if not self._managers:
                 tasks = self._tasks
                 if tasks is None:
-                    raise Problem(503, "unavailable", "The server starts or stops.")
+                    raise Problem("unavailable", "The server starts or stops.")
                 made: dict[bool, Manager] = await run_in_threadpool(self._made)
                 for manager in made.values():
                     await tasks.start(_run, manager)
@@ -154,7 +154,7 @@ def _narrowed(access: Access, request: Request) -> Grant:
     """
     unknown = request.query_params.keys() - {"namespace", "agent", "project"}
     if unknown:
-        raise Problem(422, "invalid", f"There is no parameter {min(unknown)!r:.80}.")
+        raise Problem("invalid", f"There is no parameter {min(unknown)!r:.80}.")
     given = request.query_params.getlist("namespace")
     grant = access.grant.as_agent(request.query_params.get("agent"))
     projects = tuple(request.query_params.getlist("project"))

@@ -434,7 +434,6 @@ async def forget(turn: Turn, given: ForgetArguments) -> Reply:
     access, done = turn.access, given.confirmation is not None
     if given.confirmation is not None and not is_confirmed(access, given, given.confirmation):
         raise Problem(
-            409,
             "not-confirmed",
             "This confirmation is of other ids, or older than ten minutes. Call forget without it, and look "
             "at what would go.",
@@ -514,7 +513,7 @@ async def review(turn: Turn, given: ReviewArguments) -> Reply:
         access = turn.access
         if given.option is not None:
             if given.id is None:
-                raise Problem(422, "invalid", "An option decides one question: give its id, too.")
+                raise Problem("invalid", "An option decides one question: give its id, too.")
             done = perform(
                 access, "changes", "decide", review_id=given.id, option=given.option, by="mcp"
             )
@@ -525,7 +524,7 @@ async def review(turn: Turn, given: ReviewArguments) -> Reply:
         if given.id is not None:
             found = [one for one in found if one.id == given.id]
             if not found:
-                raise Problem(404, "not-found", f"There is no open question {given.id!r}.")
+                raise Problem("not-found", f"There is no open question {given.id!r}.")
         if not found:
             return "There are no open questions.", Questions(open=[])
         shown = [OpenQuestion.of(one) for one in found[:REVIEWS]]

@@ -90,13 +90,12 @@ class ProtectedResource:
         """Return the refusal of a request without a token, or with one that does not count."""
         scopes = None if self.settings.scope else " ".join(SCOPES[one] for one in BASIC)
         challenge = self._challenge(error="invalid_token" if failed else None, scope=scopes)
-        return Problem(401, "unauthorized", detail, headers=challenge)
+        return Problem("unauthorized", detail, headers=challenge)
 
     def insufficient(self, needed: TokenScope) -> Problem:
         """Return the refusal of what a token's scopes do not allow."""
         name = SCOPES[needed]
         return Problem(
-            403,
             "scope",
             f"This needs an access token with the scope {name}, and yours lacks it. Sign in again and "
             "allow it.",

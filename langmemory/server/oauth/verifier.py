@@ -92,7 +92,6 @@ class IssuerKeys:
 
     def _unreachable(self) -> Problem:
         return Problem(
-            503,
             "issuer-unreachable",
             f"The keys of {self._settings.issuer} cannot be read now ({self._failure}), so that its tokens "
             "cannot be checked. Try again later.",
