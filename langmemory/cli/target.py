@@ -249,7 +249,9 @@ class Group(typer.Typer):
     def __init__(self, *, help: str) -> None:
         super().__init__(cls=CommandLine, no_args_is_help=True, help=help)
 
-    def command(self, name: str | None = None, *, hidden: bool = False) -> Any:  # type: ignore[override]
+    def command(  # type: ignore[override]
+        self, name: str | None = None, *, hidden: bool = False
+    ) -> Callable[[Callable[..., None]], Callable[..., None]]:
         """Return a decorator that adds a command, see `with_target`."""
         add = super().command(name, cls=Command, hidden=hidden)
         return lambda command: add(with_target(command))

@@ -4,7 +4,7 @@ the end."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from typing import Any, ClassVar, Final, Literal, Required, TypedDict, Unpack
+from typing import Any, ClassVar, Final, Literal, Required, TypeAlias, TypedDict, Unpack
 
 from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.store.base import BaseStore
@@ -45,7 +45,7 @@ def room_of(
     return room(namespace, agent=agent)
 
 
-Template = str | tuple[str, ...] | NamespaceTemplate
+Template: TypeAlias = str | tuple[str, ...] | NamespaceTemplate
 
 
 class AgentOptions(TypedDict, total=False):
