@@ -18,22 +18,6 @@ from langmemory.pluralize import count_noun
 projects = Group(help="Register folders, find them, keep their documents up to date.")
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Of the project.")]
-DescriptionOption = Annotated[
-    str | None,
-    typer.Option("--description", metavar="TEXT", help="What it is; else what its files say."),
-]
-PatternOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--pattern",
-        metavar="GLOB",
-        help="Read only these files, such as 'docs/**/*.md'; may be repeated.",
-        show_default=False,
-    ),
-]
-OwnerOption = Annotated[
-    str | None, typer.Option("--owner", metavar="NAME", help="Who answers for it.")
-]
 
 
 @projects.command()
@@ -42,10 +26,10 @@ def add(
     folder: str,
     *,
     name: str | None = None,
-    description: DescriptionOption = None,
-    pattern: PatternOption = None,
+    description: str | None = None,
+    pattern: list[str] | None = None,
     ignore: IgnoreOption = None,
-    owner: OwnerOption = None,
+    owner: str | None = None,
     unread: bool = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -54,6 +38,9 @@ def add(
     Args:
         folder: Where it is.
         name: Else the one that its files give.
+        description (TEXT): What it is; else what its files say.
+        pattern (GLOB): Read only these files, such as 'docs/**/*.md'; may be repeated.
+        owner (NAME): Who answers for it.
         unread: Register it, and read nothing yet.
     """
     with target.open(create=True, vectors=not unread) as store, reading() as progress:
@@ -109,16 +96,19 @@ def update(
     name: NameArgument,
     *,
     root: str | None = None,
-    description: DescriptionOption = None,
-    pattern: PatternOption = None,
+    description: str | None = None,
+    pattern: list[str] | None = None,
     ignore: IgnoreOption = None,
-    owner: OwnerOption = None,
+    owner: str | None = None,
     as_json: JsonOption = False,
 ) -> None:
     """Change what is said of a project; `refresh` reads what that changes.
 
     Args:
         root (FOLDER): Where it is now.
+        description (TEXT): What it is; else what its files say.
+        pattern (GLOB): Read only these files, such as 'docs/**/*.md'; may be repeated.
+        owner (NAME): Who answers for it.
     """
     with target.open(vectors=False) as store:
         found = store.projects.update(
