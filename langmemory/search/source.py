@@ -209,7 +209,9 @@ class SnapshotSource:
         known, wanted = self._memories, ids.tolist()
         if new := [one for one in wanted if one not in known]:
             viewer = self._scope.scope.viewer
-            found = items.memories(self._snapshot.connection, np.array(new, np.int64), viewer=viewer)
+            found = items.memories(
+                self._snapshot.connection, np.array(new, np.int64), viewer=viewer
+            )
             known.update((one.id, one) for one in found)
         return [known[one] for one in wanted if one in known]
 

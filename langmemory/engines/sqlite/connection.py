@@ -377,9 +377,7 @@ class Database:
         self._check_file()
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if self._inode is None else 0)
         with clear_errors(self.path):
-            connection = self._connection(
-                self.file, flags=flags, statementcachesize=STATEMENTS
-            )
+            connection = self._connection(self.file, flags=flags, statementcachesize=STATEMENTS)
             self._connections.add(connection)
             # First of all: every later statement may meet another process's lock.
             connection.set_busy_timeout(self._busy_timeout_ms)

@@ -439,7 +439,6 @@ def take_memory_page(access: Access, *, body: EditedPage) -> TakenPage:
     archives it, a new line is a new memory; where memory says something else by now, a review asks."""
     if access.grant.trust == "agent":
         raise Problem(
-            403,
             "scope",
             "A page is edited by a person: this needs a token of no agent, or of scope admin.",
         )
