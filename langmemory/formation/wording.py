@@ -16,9 +16,11 @@ from langmemory.languages import LANGUAGES, WordOrder, is_unspaced, primary, spl
 _NUMBER = re.compile(r"(?:(?<![a-z0-9])([-−]|[<>≤≥] ?))?(\d+(?:[.,:]\d+)*)")
 """With the sign before it; that of "3-7" is none."""
 _MARKED = re.compile(
-    "(?<![{0}*])(?:[{0}]+(?:[#♯♭*]|[+]+)|(?:[a-zà-ӿ]|ab)-)(?![{0}*])|[?]".format("0-9a-zà-ӿ")
+    "[{0}]+ ?(?:[-=]>|<-|!=|[<>=]=?|[≠≤≥→←]) ?[{0}]+"
+    "|(?<![{0}*])(?:[{0}]+(?:[#♯♭*]|[+]+)|(?:[a-zà-ӿ]|ab)-)(?![{0}*])|[?]".format("0-9a-zà-ӿ")
 )
-"""A name with a mark ("F#", "C++", "A*", "B-"), or the mark of a question."""
+"""Two words with a sign between them ("a < b"), a name with a mark ("F#", "C++", "A*", "B-"), or the mark
+of a question."""
 _ANSWER = re.compile(r"(?:^|[.!?] )([^\W\d_]+)[,，]")
 """The word of an answer ("No, Kim comes"), which denies nothing of what follows."""
 _CAPITAL = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
@@ -145,9 +147,10 @@ def wording(text: str, language: str = "en") -> Wording:
 
 
 def marks_of(text: str) -> frozenset[str]:
-    """Return the words of a text that have a mark ("F#", "C++", "B-"), case-folded, and whether it asks."""
+    """Return the words of a text that have a mark ("F#", "C++", "B-") or a sign between
+    them, case-folded, and whether it asks."""
     folded = text.casefold().replace("−", "-").replace("？", "?")
-    return frozenset(_MARKED.findall(folded))
+    return frozenset(found.replace(" ", "") for found in _MARKED.findall(folded))
 
 
 def _number(sign: str, digits: str) -> str:

@@ -139,8 +139,14 @@ def problem_of(error: Exception) -> Problem | None:
 
 IN_OUR_WORDS: Final[Mapping[str, str]] = {
     "extra_forbidden": "There is no field of that name here",
-    "model_type": "It is to be a JSON object",
-    "model_attributes_type": "It is to be a JSON object",
+    **dict.fromkeys(
+        ("model_type", "model_attributes_type", "dict_type", "mapping_type"),
+        "It is to be a JSON object",
+    ),
+    **dict.fromkeys(
+        ("tuple_type", "list_type", "set_type", "frozen_set_type"),
+        'It is to be a list, such as ["a", "b"]',
+    ),
 }
 """For what pydantic says in words of Python."""
 

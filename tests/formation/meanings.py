@@ -52,6 +52,9 @@ OPPOSITES = {
         The shares of {a} changed by +{m}% | The shares of {a} changed by -{m}%
         {a} needs <{m} tablets | {a} needs >{m} tablets
         {a} plays the solo in F | {a} plays the solo in F#
+        {a} < {b} | {b} < {a}
+        {a} wrote that {p} != {q} | {a} wrote that {p} == {q}
+        the path goes {p} -> {q} | the path goes {q} -> {p}
         {a} writes C | {a} writes C++
         {a} has blood type O+ | {a} has blood type O-
         {a} eats fish but not meat | {a} eats meat but not fish

@@ -389,6 +389,9 @@ async def test_a_refusal_names_all_that_is_wrong(store: MemoryStore) -> None:
         )
         said = (await client.post(f"{API}/recall", json=[])).json()
         assert said["detail"] == "body: It is to be a JSON object."
+        named = {"query": "x", "namespace": "memories/me"}
+        said = (await client.post(f"{API}/recall", json=named)).json()
+        assert said["detail"] == 'body/namespace: It is to be a list, such as ["a", "b"].'
         assert f"{API}/docs" in (await client.get(f"{API}/nothing")).json()["detail"]
         assert (await client.patch(f"{API}/recall")).json()["detail"].endswith("it takes POST.")
 
