@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, log10
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -23,16 +23,9 @@ GROWS_FROM: Final = 1_000
 """Memories beyond which the number of results may grow."""
 
 
-def _weight(default: float, about: str) -> Any:
-    return Field(default=default, ge=0, description=about)
-
-
-def _count(default: int, about: str, most: int | None = None) -> Any:
-    return Field(default=default, ge=0, le=most, description=about)
-
-
-def _share(default: float, about: str) -> Any:
-    return Field(default=default, ge=0, le=1, description=about)
+Weight = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class SignalWeights(BaseModel):
@@ -46,40 +39,40 @@ class SignalWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    keyword: float = _weight(0.05, "BM25 over text, speaker, date, neighbours [.843].")
-    dense: float = _weight(0.1, "Cosine of query and text [.844].")
-    sparse: float = _weight(
-        0.0,
-        "Sum of products of the sparse vectors, where the application brings an encoder. Without weight "
-        "it only adds candidates. With encoders that have learned nothing, 0.03 costs R@10 .007.",
-    )
-    overlap: float = _weight(
-        0.0, "Query words met by the text (MaxSim) alone: covered by `context_match`."
-    )
-    related: float = _weight(0.03, "Words akin to the query's words [.857].")
-    context_match: float = _weight(0.17, "Query words met by text and neighbours [.840].")
-    preceding_context: float = _weight(0.15, "Query words met by text and turns before it [.846].")
-    answers_previous: float = _weight(
-        0.1, "How well the question it answers matches [.855, R@1 .468, NDCG .691]."
-    )
-    session: float = _weight(
-        0.08, "How well the best turns of its session match [.852, NDCG .699]."
-    )
-    speaker: float = _weight(
-        0.12,
-        "Said by who the query is about: the one person it names, the person rather than "
-        "the assistant [.834, multi-hop .514 of .620].",
-    )
-    declarative: float = _weight(0.02, "Does not end in a question [.858].")
-    temporal: float = _weight(0.08, "Tells a time, where the query asks when [.856, NDCG .698].")
-    period: float = _weight(0.12, "Said in the period the query names [.855, NDCG .701].")
-    recency: float = _weight(0.1, "Said last, where the query asks for what holds now.")
-    identifier: float = _weight(
-        0.5, "Has the numbers, codes, addresses or paths of the query, exactly as they are."
-    )
-    claim: float = _weight(
-        0.5, "Claims what the query asks of whom it names: where Ada works, of Ada."
-    )
+    keyword: Weight = 0.05
+    """BM25 over text, speaker, date, neighbours [.843]."""
+    dense: Weight = 0.1
+    """Cosine of query and text [.844]."""
+    sparse: Weight = 0.0
+    """Sum of products of the sparse vectors, where the application brings an encoder. Without weight it only
+    adds candidates. With encoders that have learned nothing, 0.03 costs R@10 .007."""
+    overlap: Weight = 0.0
+    """Query words met by the text (MaxSim) alone: covered by `context_match`."""
+    related: Weight = 0.03
+    """Words akin to the query's words [.857]."""
+    context_match: Weight = 0.17
+    """Query words met by text and neighbours [.840]."""
+    preceding_context: Weight = 0.15
+    """Query words met by text and turns before it [.846]."""
+    answers_previous: Weight = 0.1
+    """How well the question it answers matches [.855, R@1 .468, NDCG .691]."""
+    session: Weight = 0.08
+    """How well the best turns of its session match [.852, NDCG .699]."""
+    speaker: Weight = 0.12
+    """Said by who the query is about: the one person it names, the person rather than the assistant [.834,
+    multi-hop .514 of .620]."""
+    declarative: Weight = 0.02
+    """Does not end in a question [.858]."""
+    temporal: Weight = 0.08
+    """Tells a time, where the query asks when [.856, NDCG .698]."""
+    period: Weight = 0.12
+    """Said in the period the query names [.855, NDCG .701]."""
+    recency: Weight = 0.1
+    """Said last, where the query asks for what holds now."""
+    identifier: Weight = 0.5
+    """Has the numbers, codes, addresses or paths of the query, exactly as they are."""
+    claim: Weight = 0.5
+    """Claims what the query asks of whom it names: where Ada works, of Ada."""
 
 
 class Preset(BaseModel):
@@ -88,83 +81,52 @@ class Preset(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str = "balanced"
-    depth: int = Field(
-        default=40, ge=1, le=MOST_CANDIDATES, description="Candidates from each channel."
-    )
+    depth: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)] = 40
+    """Candidates from each channel."""
     weights: SignalWeights = SignalWeights()
-    context_depth: int = _count(20, "Best candidates whose neighbours join in.")
-    session_share: float = Field(
-        default=0.4,
-        gt=0,
-        le=1,
-        description="Share of the results that one session takes at most, before those of others, where a "
-        "question asks how something changed over time; 1 is no cap.",
-    )
-    claim_depth: int = _count(
-        20, "Candidates that claim what a query asks of whom it names; 0 looks up none."
-    )
-    expansion_threshold: float = _share(
-        0.5,
-        "Score that the best result must have, lest an expander is asked. 0 never asks, 1 always.",
-    )
-    stale_factor: float = _share(
-        0.5, "Score of what no longer holds, where the scope lets it through."
-    )
-    others_factor: float = _share(
-        0.3,
-        'Score of what belongs to somebody else, where the viewer asks about themselves alone ("What am I '
-        'allergic to?"). 1 prefers nobody.',
-    )
-    assistant_weights: Mapping[str, float] = Field(
-        default={
-            "keyword": 0.04,
-            "dense": 0.15,
-            "overlap": 0.1,
-            "context_match": 0.15,
-            "answers_previous": 0.12,
-            "session": 0.04,
-            "temporal": 0.05,
-            "period": 0.15,
-            "recency": 0.12,
-        },
-        description="Signal weights that differ where an assistant takes part in the talk: what "
-        "somebody says to it stands more for itself.",
-    )
-    half_life_days: float = Field(
-        default=60.0,
-        gt=0,
-        description="The window of recency: days after which a memory counts half as recent as the last one, "
-        "where a query asks for what holds now.",
-    )
-    limit_growth: float = Field(
-        default=0.0,
-        ge=0,
-        le=2,
-        description="Share by which the results of a call that names no limit grow with each tenfold of the "
-        "memories of its namespace, from 1,000 to 100,000: with 0.5 they are 15 among 10,000, and 20 among "
-        "100,000.",
-    )
-    multiplier_ranges: Mapping[str, float] = Field(
-        default={"importance": 0.1, "confidence": 0.1},
-        description="Width of each facet's multiplier around 1, 0 to 1.",
-    )
-    rerank_depth: int = Field(default=20, ge=1, description="Results a reranker sees.")
-    dedupe_threshold: float = Field(
-        default=1.0,
-        gt=0,
-        le=1,
-        description="Share of words from which two results say the same; 1 takes equal texts only.",
-    )
-    fact_sources: bool = Field(
-        default=True,
-        description="Facts count for the turns they rest on, and one of the two is shown.",
-    )
-    second_look: int = _count(
-        0,
-        "Words of the first results that are looked up as well, to follow a chain of facts; 0 "
-        "looks once.",
-        20,
-    )
+    context_depth: Count = 20
+    """Best candidates whose neighbours join in."""
+    session_share: Annotated[float, Field(gt=0, le=1)] = 0.4
+    """Share of the results that one session takes at most, before those of others, where a question asks how
+    something changed over time; 1 is no cap."""
+    claim_depth: Count = 20
+    """Candidates that claim what a query asks of whom it names; 0 looks up none."""
+    expansion_threshold: Share = 0.5
+    """Score that the best result must have, lest an expander is asked. 0 never asks, 1 always."""
+    stale_factor: Share = 0.5
+    """Score of what no longer holds, where the scope lets it through."""
+    others_factor: Share = 0.3
+    """Score of what belongs to somebody else, where the viewer asks about themselves alone ("What am I
+    allergic to?"). 1 prefers nobody."""
+    assistant_weights: Mapping[str, float] = {
+        "keyword": 0.04,
+        "dense": 0.15,
+        "overlap": 0.1,
+        "context_match": 0.15,
+        "answers_previous": 0.12,
+        "session": 0.04,
+        "temporal": 0.05,
+        "period": 0.15,
+        "recency": 0.12,
+    }
+    """Signal weights that differ where an assistant takes part in the talk: what somebody says to it stands
+    more for itself."""
+    half_life_days: Annotated[float, Field(gt=0)] = 60.0
+    """The window of recency: days after which a memory counts half as recent as the last one, where a query
+    asks for what holds now."""
+    limit_growth: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """Share by which the results of a call that names no limit grow with each tenfold of the memories of its
+    namespace, from 1,000 to 100,000: with 0.5 they are 15 among 10,000, and 20 among 100,000."""
+    multiplier_ranges: Mapping[str, float] = {"importance": 0.1, "confidence": 0.1}
+    """Width of each facet's multiplier around 1, 0 to 1."""
+    rerank_depth: Annotated[int, Field(ge=1)] = 20
+    """Results a reranker sees."""
+    dedupe_threshold: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Share of words from which two results say the same; 1 takes equal texts only."""
+    fact_sources: bool = True
+    """Facts count for the turns they rest on, and one of the two is shown."""
+    second_look: Annotated[int, Field(ge=0, le=20)] = 0
+    """Words of the first results that are looked up as well, to follow a chain of facts; 0 looks once."""
 
     @field_validator("assistant_weights")
     @classmethod
