@@ -218,8 +218,8 @@ class RecallNode(MemoryNode):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__(namespace, store=store, name=name)
-        self.options: RecallOptions = check_options(options, BlockOptions)
-        self.options = {"min_score": OF_A_BLOCK["min_score"], **self.options}
+        checked = check_options(options, BlockOptions)
+        self.options: RecallOptions = {"min_score": OF_A_BLOCK["min_score"], **checked}
         if self.options.get("kinds") is None:
             self.options["kinds"] = RECALLED_KINDS
         self.viewer = viewer
