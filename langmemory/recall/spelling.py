@@ -40,7 +40,7 @@ _MAX_LENGTH: Final = 2000
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _WORD = re.compile(r"(?:[^\W\d_]|[\u0300-\u036f])+")
 """Some keyboards write "ü" as u and two dots."""
-_CODE = re.compile(r"\S*(?:[\d_@/\\=<>{}#`]|\w[.:]\w|[^\W\d_A-Z][A-Z])\S*")
+_CODE = re.compile(r"(?<!\S)\S*(?:[\d_@/\\=<>{}#`]|\w[.:]\w|[^\W\d_A-Z][A-Z])\S*")
 """Text between spaces that is no prose: numbers, names in programs, addresses."""
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“]*“|«[^»]*»')
 
