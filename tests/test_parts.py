@@ -22,7 +22,8 @@ PUBLIC = (PACKAGE / "__init__.py", PACKAGE / "short_term.py")
 NAMES = [one.name for one in BUILT_IN]
 
 ASKED = """
-import json, os, sys
+import gc, json, os, sys
+gc.disable()
 from langmemory.hooks import BUILT_IN, OFF
 
 def ask():
