@@ -72,8 +72,15 @@ def demo(cwd: Path, **environment: str) -> str:
 
 @pytest.mark.thorough
 def test_the_demo_tells_its_story_without_a_model(tmp_path: Path) -> None:
-    """Piped at 80 columns, without Ollama: import, answers, knowledge, second process, context, a year."""
-    shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT)
+    """Piped at 80 columns, without Ollama: import, answers, knowledge, second process, context, a year. It
+    takes no settings but the chat model: a configured model reads nothing of the sample, a configured
+    embedder embeds nothing of it, and a configured journal tells nothing of it."""
+    journal, settings = tmp_path.with_name("journal"), tmp_path.with_name("settings.json")
+    models = {"deep": "anthropic:x", "embedding": "mock"}
+    settings.write_text(json.dumps({"models": models, "journal": {"path": str(journal)}}))
+    own = {"LANGMEMORY_CONFIG": str(settings), "MOCK_EMBEDDINGS": "1"}
+    shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT, **own)
+    assert not journal.exists()
     assert "\x1b" not in shown
     for line in shown.splitlines():
         assert len(line) <= 80 or line.startswith(("  langmemory ", "All of it as a picture: "))
@@ -146,33 +153,6 @@ def test_the_example_of_an_answer_rests_on_the_sample() -> None:
         assert word in said
 
 
-@pytest.mark.thorough
-def test_the_demo_takes_no_settings_but_the_chat_model(tmp_path: Path) -> None:
-    """A configured model reads nothing of the sample, a configured embedder embeds nothing of it, and a
-    configured journal tells nothing of it."""
-    journal, settings = tmp_path / "journal", tmp_path / "settings.json"
-    models = {"deep": "anthropic:x", "embedding": "mock"}
-    settings.write_text(json.dumps({"models": models, "journal": {"path": str(journal)}}))
-    own = {"LANGMEMORY_CONFIG": str(settings), "MOCK_EMBEDDINGS": "1"}
-    shown = demo(tmp_path, COLUMNS="80", OLLAMA_URL=CLOSED_PORT, **own)
-    assert "the same 3 memories in the same order" in shown
-    assert "facts about" in shown
-    assert not journal.exists()
-
-
-@pytest.mark.thorough
-def test_the_demo_fits_a_narrow_terminal(tmp_path: Path) -> None:
-    """In 60 columns no answer is cut: they stand under each other. A picture that cannot be written,
-    as over another user's, does not end it."""
-    temporary = tmp_path / "tmp"
-    (temporary / "langmemory-demo.png").mkdir(parents=True)
-    shown = demo(tmp_path, COLUMNS="60", OLLAMA_URL=CLOSED_PORT, TMPDIR=str(temporary))
-    assert "No picture: " in shown
-    told = shown.partition("Recall")[2].partition("Reflect")[0]
-    assert max(map(len, told.splitlines())) <= 60
-    assert "a greyhound. We got him from a shelter near Seville" in " ".join(told.split())
-
-
 def test_the_demo_says_which_extra_draws_the_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,11 +193,19 @@ def test_commands_on_another_drive_are_named_by_their_whole_path(
 
 @pytest.mark.thorough
 def test_the_demo_lets_an_ollama_model_answer(tmp_path: Path, ollama: OllamaServer) -> None:
-    """With Ollama reachable, its model gets the context and its answer is shown."""
-    shown = demo(tmp_path)
+    """With Ollama reachable, its model gets the context and its answer is shown. In 60 columns no answer
+    is cut: they stand under each other. A picture that cannot be written, as over another user's, does not
+    end it."""
+    temporary = tmp_path / "tmp"
+    (temporary / "langmemory-demo.png").mkdir(parents=True)
+    shown = demo(tmp_path, COLUMNS="60", TMPDIR=str(temporary))
     assert "You said: " in shown
     assert "written by hand" not in shown
     assert "July 2027" in ollama.chats()[0]["messages"][0]["content"]
+    assert "No picture: " in shown
+    told = shown.partition("Recall")[2].partition("Reflect")[0]
+    assert max(map(len, told.splitlines())) <= 60
+    assert "a greyhound. We got him from a shelter near Seville" in " ".join(told.split())
 
 
 @pytest.mark.parametrize(

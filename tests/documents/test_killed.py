@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import random
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from langmemory import MemoryStore
 from langmemory.resources import is_chunk
+from tests.children import process_context
 from tests.places import address
 
 pytestmark = pytest.mark.thorough
 
 FILES = 500
 KILLS = 10
-READING = """
-import signal, sys
-from langmemory import MemoryStore
-share, wait = map(float, sys.argv[3:])
-def progress(number, total, name):
-    if number >= share * total and signal.getitimer(signal.ITIMER_REAL) == (0, 0):
-        signal.setitimer(signal.ITIMER_REAL, wait)
-MemoryStore(sys.argv[1]).documents.add(sys.argv[2], progress=progress)
-"""
-"""It ends by an alarm that nothing handles: as a kill does, at any instruction, however busy the machine."""
+
+
+def read(path: str, folder: str, share: float, wait: float) -> None:
+    """Read a folder, until an alarm that nothing handles: it ends as by a kill, at any instruction."""
+
+    def progress(number: int, total: int, name: str) -> None:
+        if number >= share * total and signal.getitimer(signal.ITIMER_REAL) == (0, 0):
+            signal.setitimer(signal.ITIMER_REAL, wait)
+
+    MemoryStore(path).documents.add(folder, progress=progress)
 
 
 def test_ten_kills_leave_whole_documents(tmp_path: Path) -> None:
@@ -43,9 +42,11 @@ def test_ten_kills_leave_whole_documents(tmp_path: Path) -> None:
     chance, seen = random.Random(5), set[int]()
     for number in range(KILLS):
         moment = ((number + chance.random()) / (KILLS + 1), 1e-6 + chance.random() * 0.05)
-        command = [sys.executable, "-c", READING, address(Path(path)), str(folder)]
-        killed = subprocess.run([*command, *map(str, moment)], check=False)
-        assert killed.returncode == -signal.SIGALRM
+        arguments = (address(Path(path)), str(folder), *moment)
+        killed = process_context().Process(target=read, args=arguments)
+        killed.start()
+        killed.join()
+        assert killed.exitcode == -signal.SIGALRM
         seen.add(check(path))
     assert len(seen) > KILLS // 2, "the kills did not fall into the reading"
     with MemoryStore(path) as store:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from langmemory import MemoryStore
 from langmemory.errors import VaultKeyError
-from langmemory.parts.vault import VaultKey
+from langmemory.parts.vault import VaultKey, vault
+from tests.children import process_context
 from tests.places import address
 
 pytestmark = pytest.mark.thorough
@@ -24,21 +23,18 @@ AT_ONCE = 4
 """Versions in one transaction, so that a kill falls into the middle of many."""
 HOME = ("memories", "home")
 SEED = int(os.environ.get("LANGMEMORY_SEED", "7"))
-ROTATION = f"""
-import signal, sys
-from langmemory import MemoryStore
-from langmemory.parts.vault import vault
-from langmemory.parts.vault import VaultKey
-vault.AT_ONCE = {AT_ONCE}
-share, wait = map(float, sys.argv[2:4])
-keys = [VaultKey(bytes.fromhex(one)) for one in sys.argv[4:]]
-store = MemoryStore(sys.argv[1], index=False, vault_key=keys)
-def progress(done, total):
-    if done >= share * total and signal.getitimer(signal.ITIMER_REAL) == (0, 0):
-        signal.setitimer(signal.ITIMER_REAL, wait)
-store.vault.rotate(progress=progress)
-"""
-"""It ends by an alarm that nothing handles: as a kill does, at any instruction, however busy the machine."""
+
+
+def rotate(path: str, share: float, wait: float, keys: list[bytes]) -> None:
+    """Rotate, until an alarm that nothing handles: it ends as by a kill, at any instruction."""
+    vault.AT_ONCE = AT_ONCE
+    store = MemoryStore(path, index=False, vault_key=[VaultKey(one) for one in keys])
+
+    def progress(done: int, total: int) -> None:
+        if done >= share * total and signal.getitimer(signal.ITIMER_REAL) == (0, 0):
+            signal.setitimer(signal.ITIMER_REAL, wait)
+
+    store.vault.rotate(progress=progress)
 
 
 def test_ten_killed_rotations_lose_no_version(tmp_path: Path) -> None:
@@ -79,10 +75,12 @@ def test_ten_killed_rotations_lose_no_version(tmp_path: Path) -> None:
 
 def killed(path: str, keys: list[VaultKey], chance: random.Random) -> None:
     """Rotate in another process, which is killed after a share of its work, or while it clears away."""
-    moment = (str(chance.random()), str(1e-6 + chance.random() * 0.002))
-    command = [sys.executable, "-c", ROTATION, path, *moment, *(one.reveal().hex() for one in keys)]
-    code = subprocess.run(command, check=False).returncode
-    assert code in (-signal.SIGALRM, 0), "it ended by an error"
+    moment = (chance.random(), 1e-6 + chance.random() * 0.002)
+    arguments = (path, *moment, [one.reveal() for one in keys])
+    rotating = process_context().Process(target=rotate, args=arguments)
+    rotating.start()
+    rotating.join()
+    assert rotating.exitcode in (-signal.SIGALRM, 0), "it ended by an error"
 
 
 def check(store: MemoryStore, texts: dict[tuple[str, int], str]) -> None:
