@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -376,3 +377,12 @@ def test_a_result_is_of_the_day_it_was_said() -> None:
     assert found["said"].at.isoformat() == "2026-01-11T09:00:00+01:00"
     for key in ("odd", "put"):
         assert found[key].at == found[key].memory.created_at
+
+
+def test_a_question_of_one_sign_is_read_once(store: MemoryStore) -> None:
+    """20,000 of whatever sign take two seconds of a processor at most: no pattern begins anew at each."""
+    store.put(NS, "k", {"text": "Tofu is a cat"})
+    for signs in ('"', "'", "(", "-", ".", "?", "，", "“", "#", "1", "x", " x", "a-", "a.b ", "那"):
+        begun = process_time()
+        store.recall((signs * 20_000)[:20_000], NS)
+        assert process_time() - begun < 2, signs
