@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from multiprocessing.context import BaseContext
 
 PRELOADED = (
@@ -19,3 +20,17 @@ def process_context() -> BaseContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(PRELOADED))
     return context
+
+
+def ended(script: str, *arguments: object) -> int | None:
+    """Run a script in a process of `process_context`; return its exit code, or the signal that killed it as a
+    negative number."""
+    child = process_context().Process(target=_run, args=(script, *map(str, arguments)))
+    child.start()
+    child.join()
+    return child.exitcode
+
+
+def _run(script: str, *arguments: str) -> None:
+    sys.argv = ["-c", *arguments]
+    exec(script, {"__name__": "__main__"})

@@ -18,6 +18,7 @@ from langmemory.cli.app import app
 from langmemory.errors import ForgettingError
 from langmemory.files import create_folder
 from langmemory.projections.journal import JournalFiles
+from tests.children import ended
 
 NS = ("memories", "home")
 pytestmark = [
@@ -138,8 +139,7 @@ with MemoryStore(sys.argv[1]) as store:
 
 def killed(path: Path, folder: Path) -> list[Path]:
     """Leave the files of a process that is killed before it replaces its first page."""
-    done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(folder)], check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert ended(KILLED, path, folder) == -signal.SIGKILL
     left = [one for one in folder.rglob("*") if one.is_file()]
     assert [one.name.startswith(".") for one in left] == [True]
     return left

@@ -42,6 +42,7 @@ from langmemory.reflection import LocalReflectionExecutor
 from langmemory.search import binary
 from langmemory.search.chunks import sign_bits
 from langmemory.stores import MemoryStore
+from tests.children import ended
 from tests.postgres_server import place
 from tests.privacy.household import START
 from tests.seeds import seeds
@@ -941,9 +942,7 @@ def test_a_killed_forgetting_is_completed_by_who_opens_the_file(
         apply(store, "r", fact("fact/1", "Alice has Zqxlosung", owner="alice"))
         JournalFiles(pages).write(store.journal, NS, ["fact/1"])
         assert list(pages.rglob("*.md"))
-    command = [sys.executable, "-c", KILLED, place(path), killed_at]
-    done = subprocess.run(command, check=False)
-    assert done.returncode == -signal.SIGKILL
+    assert ended(KILLED, place(path), killed_at) == -signal.SIGKILL
     assert remaining(path) is not None
     with MemoryStore(path) as store:
         assert store.search(NS) == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
 import unicodedata
 from collections.abc import Iterator
@@ -38,6 +36,7 @@ from langmemory.graphs.reflection import build_reflection_graph
 from langmemory.ports.facts import Extraction, SessionSummary
 from langmemory.projections.journal import Journal, JournalFiles
 from langmemory.projections.journal.pages import MARK, Learned, Page, Session, file_name, render
+from tests.children import ended
 from tests.stores.test_scale import steps
 
 LENA = ("memories", "Lena")
@@ -222,8 +221,7 @@ def test_a_process_killed_before_its_files_follow_leaves_no_page_behind(
     """The store that opens the file next takes what was deleted off the page."""
     reflect(store, "I live in Kiel.", "2026-01-11T09:00:00+00:00", "t")
     assert "Kiel" in "".join(files(folder).values())
-    done = subprocess.run([sys.executable, "-c", KILLED, store.path], check=False)
-    assert done.returncode == 9
+    assert ended(KILLED, store.path) == 9
     assert "Kiel" in "".join(files(folder).values())
     with MemoryStore(store.path) as other:
         assert "Kiel" not in "".join(files(folder).values())
