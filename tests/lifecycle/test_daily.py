@@ -24,6 +24,7 @@ from langmemory.maintenance.night import Night
 from langmemory.maintenance.report import TaskReport
 from langmemory.operations.maintaining import Maintaining
 from langmemory.stores import MemoryStore
+from tests.children import ended
 from tests.lifecycle.test_nights import ADA, NOW, cite, learn, lines
 from tests.places import address
 
@@ -182,8 +183,7 @@ def test_a_killed_night_goes_on(path: Path, store: MemoryStore) -> None:
     [used] = learn(store, 1, days=2)
     cite(store, used, 12)
     store.close()
-    child = subprocess.run([sys.executable, "-c", KILLED, address(path)], capture_output=True)
-    assert child.returncode == -9, child.stderr
+    assert ended(KILLED, address(path)) == -9
     with MemoryStore(path) as again:
         first = {run.id for run in again.lifecycle.nights()[0].runs}
         found = night(again, hours=1, policies=FEW)

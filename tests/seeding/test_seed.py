@@ -15,6 +15,7 @@ from langmemory.parts.importing.seeding import SeedReport, plan_seed, seed
 from langmemory.parts.importing.seeding.git_history import Subjects, names, says_why
 from langmemory.parts.importing.seeding.notes import notes_of
 from langmemory.stores import MemoryStore
+from tests.children import ended
 from tests.places import address
 from tests.tables import tables
 
@@ -333,8 +334,7 @@ def test_a_killed_run_goes_on(tmp_path: Path, work: Path) -> None:
         "seed(store, plan_seed(sys.argv[2]), ('memories', 'me'), progress=stop)"
     )
     path = tmp_path / "memory.db"
-    words = [sys.executable, "-c", program, address(path), str(work), "shop"]
-    assert subprocess.run(words, check=False, timeout=120).returncode == 9
+    assert ended(program, address(path), work, "shop") == 9
     with MemoryStore(path) as store:
         assert store.search(PLACE, limit=1)
         report = filled(store, work)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import PutOp
 
+from tests.children import ended
 from tests.postgres_server import place
 from tests.seeds import examples
 from tests.server.client import ELSEWHERE, serving, token_of
@@ -78,8 +77,7 @@ async def test_another_process_is_heard(tmp_path: Path) -> None:
     with MemoryStore(path, index=False) as store:
         async with running(store) as app, following(app) as stream:
             await ready(stream)
-            command = [sys.executable, "-c", code, place(path)]
-            await asyncio.to_thread(subprocess.run, command, check=True)
+            assert await asyncio.to_thread(ended, code, place(path)) == 0
             assert await stream.named(1) == ["elsewhere"]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,6 +22,7 @@ from langmemory.ledger.transfer import transfer
 from langmemory.ports.jobs import NewJob
 from langmemory.stores import MemoryStore, copy
 from tests import postgres_server
+from tests.children import ended
 from tests.lifecycle.test_archive import learn, move, put_away
 from tests.lifecycle.test_nights import ADA
 from tests.stores.test_transfer import NS, contents, derive, fill, histories
@@ -445,10 +444,7 @@ def kill(done, total):
 copy(sys.argv[1], sys.argv[2], progress=kill)
 """
     for pieces in (1, 2, 4, 6):
-        run = subprocess.run(
-            [sys.executable, "-c", program, place("a.db"), place(target), str(pieces)], timeout=120
-        )
-        assert run.returncode == -9
+        assert ended(program, place("a.db"), place(target), pieces) == -9
     copy(place("a.db"), place(target))
     with MemoryStore(place(target)) as there:
         assert state(there) == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from langmemory.changes import (
     UnlinkEntities,
 )
 from langmemory.graphs import build_maintenance_graph
+from tests.children import ended
 from tests.places import POSTGRES, address
 
 if POSTGRES:
@@ -170,8 +170,7 @@ store.put(NAMESPACE, "fact/kiel", {"text": "Lena lives in Ulm"})
 def test_a_killed_process_loses_no_follow_up(tmp_path: Path) -> None:
     """The next store that opens the file plans what a killed process left unplanned."""
     path = tmp_path / "memory.db"
-    done = subprocess.run([sys.executable, "-c", CHILD, address(path)], check=False)
-    assert done.returncode == 9
+    assert ended(CHILD, address(path)) == 9
     for _ in range(2):  # once is enough
         with MemoryStore(path, index=False) as store:
             edges = store.graph(NAMESPACE).subgraph("person/lena", 1).edges
