@@ -230,6 +230,18 @@ def test_a_page_without_its_last_line_is_left_alone(store: MemoryStore, folder: 
     assert page(folder).read_text("utf-8") == text[: len(text) // 2]
 
 
+def test_what_is_written_below_the_last_line_is_taken_up(store: MemoryStore, folder: Path) -> None:
+    """Whoever adds a line at the end of the file adds it to the page, and loses nothing."""
+    learn_ilka(store)
+    night(store)
+    with page(folder).open("a", encoding="utf-8") as file:
+        file.write("- Ilka bought a canoe.\n\nAnd she can swim.\n")
+    take(store, folder)
+    texts = {one.text for one in store.admin.memories(ILKA)}
+    assert {"Ilka bought a canoe.", "And she can swim."} <= texts
+    assert not edits_of(page(folder).read_text("utf-8"))
+
+
 def test_a_night_takes_edits_up_before_it_writes(store: MemoryStore, folder: Path) -> None:
     """An edit is memory's after the next night; the page shows it, and the night is none of its runs."""
     learn_ilka(store)

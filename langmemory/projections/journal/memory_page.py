@@ -37,13 +37,15 @@ _TITLES: Final = frozenset({"Memory", _OTHERS, *(name for name, _ in _GROUPS)})
 _CORE: Final = "Core: "
 _CHARACTERS_A_TOKEN: Final = 4
 _ID: Final = re.compile(r"(?:^|\s+)\^([0-9a-f]{10})\s*$")
-_ITEM: Final = re.compile(r"^\s*(?:[-*+]|(\d{1,9})[.)])\s+")
+_ID_WITHIN: Final = re.compile(r"(?:^|(?<=\s))\^([0-9a-f]{10})(?=\s|$)")
+_ITEM: Final = re.compile(r"^\s*(?:[-*+]|(\d{1,9})[.)])(?:\s+|$)")
 _HEADING: Final = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _FENCE: Final = re.compile(r"\s*(`{3,}(?!.*`)|~{3,}|<!--)")
 _RULE: Final = re.compile(r" {0,3}(?:([-*_])(?:\s*\1){2,}|=+)\s*$")
 MOST_ITEMS: Final = 999
 """Of a list with numbers; a larger number within a text is a year, say."""
-_WRITTEN: Final = re.compile(r"<!-- written (\{.*\}) -->\s*\Z", re.DOTALL)
+_WRITTEN: Final = re.compile(r"^<!-- written (\{[^<>]*\}) -->[ \t\r]*$", re.MULTILINE)
+"""Below it somebody may have gone on."""
 _WRAPPED: Final = re.compile(r"(?<=\S)\n(?=[^\W\d_])")
 _ESCAPED: Final = re.compile(r"\\(?=[(\[#>+*=|`~_.)-])")
 
@@ -267,8 +269,8 @@ class _Block:
         return "\n".join(one.rstrip() for one in self.lines).strip()
 
     def names(self) -> list[str]:
-        """Return the ids that its lines end in."""
-        return [found[1] for one in self.lines if (found := _ID.search(one)) is not None]
+        """Return the ids in its lines."""
+        return [name for one in self.lines for name in _ID_WITHIN.findall(one)]
 
     def said(self, known: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the texts of an item or paragraph with their ids, ``""`` where a text has none. What a
@@ -276,6 +278,7 @@ class _Block:
         lines = [one for one in self.lines if one.strip()]
         if self.kind == "item":
             lines[0] = _ITEM.sub("", lines[0])
+        lines = [part for one in lines for part in _split_behind(one, known)]
         parts, name = list[tuple[str, list[str]]](), ""
         words = list[str]()
         for one in lines:
@@ -292,6 +295,17 @@ class _Block:
         for name, text in parts:
             if plain := _plain(" ".join(text)):
                 yield name, plain
+
+
+def _split_behind(line: str, known: Collection[str]) -> Iterator[str]:
+    """Yield the parts of a line that end in a known id, and what stands behind the last one."""
+    begun = 0
+    for found in _ID_WITHIN.finditer(line):
+        if found[1] in known:
+            yield line[begun : found.end()]
+            begun = found.end()
+    if not begun or line[begun:].strip():
+        yield line[begun:]
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
@@ -355,7 +369,7 @@ def prune_page(text: str, holding: Iterable[str], core: Mapping[str, str]) -> st
             name: one for name, one in told.core.items() if one in core_digests(core.get(name, ""))
         }
         kept = {"namespace": told.namespace, "owner": told.owner, "lines": lines, "core": blocks}
-        text = _WRITTEN.sub(lambda _: _comment(kept) + "\n", text)
+        text = _WRITTEN.sub(lambda _: _comment(kept), text)
     except MemoryPageError:
         lines, blocks = {}, {}
     return "".join(_without(text, lines, blocks))
@@ -385,8 +399,8 @@ def written_of(text: str) -> Written:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise MemoryPageError(
-            "its last line, which says what was written, is gone or was changed. Delete the file to "
-            "have it written anew."
+            "its last line, which says what was written, is gone or was changed. Keep elsewhere what you "
+            "wrote, and delete the file to have it written anew."
         ) from error
 
 
