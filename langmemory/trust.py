@@ -56,7 +56,7 @@ def trust_of(value: Mapping[str, Any]) -> Trust:
     return least(found)
 
 
-def may_become(trust: Trust, priority: Priority) -> bool:
+def may_become(trust: str, priority: Priority) -> bool:
     """Return whether what comes from a source may get a priority, without a person who decides on it."""
     return trust in MAY_BECOME.get(priority, SOURCES)
 
