@@ -151,6 +151,14 @@ def test_no_attack_is_promoted(door: attacks.Door, language: str) -> None:
     assert spoiled(results) == []
 
 
+@pytest.mark.parametrize("door", attacks.AS_ITSELF)
+def test_what_an_agent_saves_as_its_own(door: attacks.Door) -> None:
+    """It may become a guardrail, and nothing above it."""
+    results = [one for _, one in attacks.attacked(door, "en")]
+    assert sum(one.promoted + one.as_person for one in results) == 0
+    assert all(one.stored and one.asked for one in results)
+
+
 @pytest.mark.parametrize("door", attacks.IN_A_NAME)
 def test_what_is_said_in_a_persons_name(door: attacks.Door) -> None:
     """It becomes facts about them, which are trusted as the door is, so that none becomes a mandate or enters

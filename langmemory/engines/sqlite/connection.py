@@ -69,9 +69,21 @@ def describe(error: apsw.Error, path: str) -> DatabaseError:
             "that this process may open more files (`ulimit -n`)."
         )
     else:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_NOMEM:
+            error = apsw.NoMemError("out of memory")
         told = next(text for kind, text in _TOLD.items() if isinstance(error, kind))
         text = told.format(path=path, error=error)
     return DatabaseError(text)
+
+
+def _roll_back(connection: apsw.Connection) -> None:
+    """Take back a transaction, if there is one, also where memory is short."""
+    if connection.in_transaction:
+        try:
+            connection.execute("ROLLBACK")
+        except apsw.NoMemError:
+            connection.release_memory()
+            connection.execute("ROLLBACK")
 
 
 _TOLD: Final[Mapping[type[apsw.Error], str]] = {
@@ -88,6 +100,10 @@ _TOLD: Final[Mapping[type[apsw.Error], str]] = {
     apsw.BusyError: (
         "{path} stayed locked by another process for longer than busy_timeout_ms. "
         "Try again, or raise database.busy_timeout_ms."
+    ),
+    apsw.NoMemError: (
+        "SQLite got no more memory for {path}; nothing of this transaction was written. Close something, or "
+        "give the process more."
     ),
     apsw.IOError: (
         "The disk of {path} reported an error ({error}); nothing of this transaction was written."
@@ -338,6 +354,9 @@ class Database:
         self._purge_lock = threading.Lock()
         self._scans: set[Connection] = set()
         self._closed = False
+        self._writing = False
+        self._spoiled = False
+        """Whether a part of the transaction could not be taken back, so that it is not committed."""
         self._wake = threading.Event()
         self._keeper: threading.Thread | None = None
         self._written_back = False
@@ -406,27 +425,31 @@ class Database:
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
             connection = self._writer
-            if connection.in_transaction:
+            if self._writing:
                 raise DatabaseError(
                     f"A write to {self.path} began within another one of the same thread, as from "
                     "a signal handler. Write when the first is done."
                 )
+            _roll_back(connection)  # one for which there was no memory
             self._check_file()
             try:
+                self._writing = True
                 if busy_timeout_ms is not None:
                     connection.set_busy_timeout(min(busy_timeout_ms, self._busy_timeout_ms))
                 # Within: a signal handler may raise as soon as SQLite has got its lock.
                 connection.execute("BEGIN IMMEDIATE")
                 self._check_schema(connection)
                 yield connection
+                if self._spoiled:
+                    raise apsw.NoMemError("a part could not be taken back")
                 connection.execute("COMMIT")
                 if self._wal is None and not self.in_memory:
                     self._wal = _inode(f"{self.file}-wal")
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                _roll_back(connection)
                 raise
             finally:
+                self._writing = self._spoiled = False
                 if busy_timeout_ms is not None:
                     connection.set_busy_timeout(self._busy_timeout_ms)
 
@@ -442,7 +465,9 @@ class Database:
                 yield
             except BaseException:
                 if connection.in_transaction:
+                    self._spoiled = True  # until it is taken back
                     connection.execute("ROLLBACK TO part; RELEASE part")
+                    self._spoiled = False
                 raise
             connection.execute("RELEASE part")
 
