@@ -3,7 +3,7 @@ the settings of coding agents.
 
 ``python -m tests.fuzzing TARGET [SECONDS]`` lets Atheris look for bytes that reach new code (``pip install
 atheris``, which no other test needs), and ends at the first that a target takes badly. `tests/test_fuzzed.py`
-has what was found, and tries each target a little.
+tries each target a little.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def beginnings(target: str) -> Iterable[bytes]:
 
 def search(target: str, seconds: int) -> None:
     """Look for bytes that a target takes badly; does not return."""
-    import atheris
+    import atheris  # type: ignore[import-untyped]
 
     with atheris.instrument_imports(include=["langmemory.parts", "langmemory.ledger.transfer",
                                              "langmemory.server", "langmemory.declaring"]):  # fmt: skip
