@@ -9,6 +9,7 @@ tries each target a little.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import io
 import json
 import sys
@@ -138,6 +139,14 @@ def settings(data: bytes) -> None:
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     one.__name__: one for one in (imported, exported, vault, mcp, settings)
 }
+CODE: Final[dict[str, tuple[str, ...]]] = {
+    "imported": ("langmemory.parts.importing.formats", "langmemory.parts.importing.importing"),
+    "exported": ("langmemory.ledger.transfer.records", "langmemory.parts.importing.formats"),
+    "vault": ("langmemory.parts.vault.placeholders", "langmemory.parts.vault.sealing"),
+    "mcp": ("langmemory.server.app", "langmemory.server.mcp.tools"),
+    "settings": ("langmemory.parts.coding.settings_file",),
+}
+"""Modules in which a search counts what is reached."""
 
 
 @cache
@@ -206,17 +215,13 @@ def beginnings(target: str) -> Iterable[bytes]:
 
 def search(target: str, seconds: int) -> None:
     """Look for bytes that a target takes badly; does not return."""
-    import atheris  # type: ignore[import-untyped]
+    import atheris
 
-    with atheris.instrument_imports(include=["langmemory.parts", "langmemory.ledger.transfer",
-                                             "langmemory.server", "langmemory.declaring"]):  # fmt: skip
-        import langmemory.ledger.transfer.records
-        import langmemory.parts.coding.settings_file
-        import langmemory.parts.importing.formats
-        import langmemory.parts.importing.importing
-        import langmemory.parts.vault.placeholders
-        import langmemory.server.app
-        import langmemory.server.mcp.tools  # noqa: F401
+    if target != "exported":  # whose code comes with the store; of others that alone is of interest
+        importlib.import_module("langmemory.stores")
+    with atheris.instrument_imports():
+        for module in CODE[target]:
+            importlib.import_module(module)
     corpus = Path(tempfile.mkdtemp(prefix=f"fuzz-{target}-"))
     for number, one in enumerate(beginnings(target)):
         (corpus / str(number)).write_bytes(one)
