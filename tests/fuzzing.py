@@ -225,7 +225,12 @@ def search(target: str, seconds: int) -> None:
     corpus = Path(tempfile.mkdtemp(prefix=f"fuzz-{target}-"))
     for number, one in enumerate(beginnings(target)):
         (corpus / str(number)).write_bytes(one)
-    options = [f"-max_total_time={seconds}", "-max_len=4096", "-timeout=20", "-print_final_stats=1"]
+    options = [
+        f"-max_total_time={seconds}",
+        "-max_len=4096",
+        "-timeout=120",
+        "-print_final_stats=1",
+    ]
     options.append(f"-artifact_prefix={corpus}/")
     atheris.Setup([sys.argv[0], *options, str(corpus)], TARGETS[target])
     atheris.Fuzz()
