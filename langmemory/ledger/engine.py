@@ -197,8 +197,11 @@ class Engine(Protocol):
     def snapshot(self, connection: Any) -> Snapshot:
         """Return what a connection of this engine sees: within a transaction, or on a copy."""
 
-    def write(self, *, busy_timeout_ms: int | None = None) -> AbstractContextManager[Connection]:
-        """Return one transaction, which excludes every other writer of the same rows."""
+    def write(
+        self, *, busy_timeout_ms: int | None = None, retried: bool = False
+    ) -> AbstractContextManager[Connection]:
+        """Return one transaction, which excludes every other writer of the same rows. ``retried``: it runs
+        within `retried`, so that it may learn late that it could not begin."""
 
     def retried(self, call: Callable[[], T]) -> T:
         """Return what a call returns that writes in one transaction. It is called again where nothing
@@ -270,7 +273,7 @@ def run_in_write(engine: Engine, write: Callable[[Connection], T]) -> T:
     was written, see `Engine.retry_write`. The function notes nothing in memory."""
 
     def once() -> T:
-        with engine.write() as connection:
+        with engine.write(retried=True) as connection:
             return write(connection)
 
     return engine.retried(once)

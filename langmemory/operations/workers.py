@@ -168,7 +168,7 @@ class Workers:
             nonlocal committing
             committing = False
             done.clear()
-            with self._engine.write() as connection:
+            with self._engine.write(retried=True) as connection:
                 for apply, _ in group:
                     done.append((apply(connection), None))
                 if len(group) > 1:
@@ -190,7 +190,7 @@ class Workers:
     ) -> None:
         """Run the writes of a group in one transaction; ``done`` takes the result and the error of each."""
         done.clear()
-        with self._engine.write() as connection:
+        with self._engine.write(retried=True) as connection:
             for apply, _ in group:
                 done.append(self._part(connection, apply))
 

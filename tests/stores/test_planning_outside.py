@@ -50,7 +50,9 @@ def entered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             found.append(f"{frame.f_code.co_filename}:{frame.f_code.co_name}")
 
     @contextmanager
-    def watched(self: Database, *, busy_timeout_ms: int | None = None) -> Iterator[object]:
+    def watched(
+        self: Database, *, busy_timeout_ms: int | None = None, retried: bool = False
+    ) -> Iterator[object]:
         with write(self, busy_timeout_ms=busy_timeout_ms) as connection:
             sys.setprofile(started)
             try:

@@ -11,7 +11,7 @@ import re
 import struct
 import zlib
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final, cast
@@ -392,10 +392,17 @@ class Connection:
     unpacked = staticmethod(unpack_vectors)
 
     def __init__(
-        self, raw: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None = None
+        self,
+        raw: psycopg.Connection[Any],
+        pipeline: psycopg.Pipeline | None = None,
+        begun: Callable[[], None] | None = None,
     ) -> None:
-        """``pipeline``: statements that return no rows are sent and not waited for, until one does."""
-        self.raw, self._pipeline = raw, pipeline
+        """
+        Args:
+            pipeline: Statements that return no rows are sent and not waited for, until one does.
+            begun: Looks at what the beginning of the transaction returned, with the first answer.
+        """
+        self.raw, self._pipeline, self._begun = raw, pipeline, begun
         self.told: Any = None
         """What `Database.read` was asked ``also``."""
         self.answers: dict[str, tuple[Any, ...] | None] = {}
@@ -467,6 +474,9 @@ class Connection:
     def flush(self) -> None:
         if self._pipeline is not None:
             self._pipeline.sync()
+        if self._begun is not None:
+            begun, self._begun = self._begun, None
+            begun()
         for cursor in self._uncounted:
             if cursor.description is None:
                 self._changed = max(cursor.rowcount, 0)

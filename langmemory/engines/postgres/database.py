@@ -10,7 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -151,7 +151,7 @@ class Database:
         """The schema of pgvector; None: the database has no vectors."""
         self.vector_version: tuple[int, ...] = ()
         """Of pgvector, such as ``(0, 8, 5)``: its iterative scan is there from 0.8 on."""
-        self._begins: dict[str, str] = {}
+        self._begins: dict[str, tuple[str, ...]] = {}
         self.schema_version: int | None = None
         self.ahead_us = 0
         self.filtered = False
@@ -221,17 +221,17 @@ class Database:
             quoting.SQL(", ").join(map(quoting.Identifier, dict.fromkeys(names)))
         )
 
-    def _begin(self, mode: str) -> str:
-        """Return what begins a transaction, to be sent in one message with what follows: each costs a way to
-        the server and back."""
+    def _begin(self, mode: str) -> tuple[str, ...]:
+        """Return the statements that begin a transaction, to be sent at once with what follows: each message
+        costs a way to the server and back."""
         begin = self._begins.get(mode)
         if begin is None:
             path = self.search_path().as_string(None)
-            begin = self._begins[mode] = f"BEGIN ISOLATION LEVEL {mode}; SET LOCAL {path}"
+            begin = self._begins[mode] = (f"BEGIN ISOLATION LEVEL {mode}", f"SET LOCAL {path}")
         if not self.filtered:
             return begin
         viewer = quoting.Literal(self._viewer).as_string(None)
-        return f"{begin}; SET LOCAL {row_security.SETTING} = {viewer}"
+        return (*begin, f"SET LOCAL {row_security.SETTING} = {viewer}")
 
     def find_rights(self) -> None:
         """Look whether the role of the address may write here, once the tables are there."""
@@ -299,9 +299,16 @@ class Database:
             self._pool.give_back(raw)
 
     @contextmanager
-    def write(self, *, busy_timeout_ms: int | None = None) -> Iterator[Connection]:
+    def write(
+        self, *, busy_timeout_ms: int | None = None, retried: bool = False
+    ) -> Iterator[Connection]:
         """One transaction, committed at the end and rolled back whole on any exception.
-        ``busy_timeout_ms``: a shorter one, for this transaction alone."""
+
+        Args:
+            busy_timeout_ms: A shorter one, for this transaction alone.
+            retried: It runs within `retried`: its beginning is sent with the first question and waited for
+                with the answer, since a connection that broke while it was idle may be told of so late.
+        """
         self.check_usable()
         if getattr(self._writing, "now", False):
             raise DatabaseError(
@@ -316,30 +323,50 @@ class Database:
                 "Write through a store that is opened on the primary, as the owner of the tables."
             )
         begin = (
-            f"{self._begin('READ COMMITTED')}; "
-            f"SET LOCAL lock_timeout = {self.patience(busy_timeout_ms).as_string(None)}; "
-            f"SET LOCAL synchronous_commit = {'on' if self._durable else 'off'}"
+            *self._begin("READ COMMITTED"),
+            f"SET LOCAL lock_timeout = {self.patience(busy_timeout_ms).as_string(None)}",
+            f"SET LOCAL synchronous_commit = {'on' if self._durable else 'off'}",
         )
+        lock = self.lock().as_string(None)
         version = _VERSION if self.schema_version is not None else f"SELECT {_CLOCK}"
+        row: Any = None
         committing: Any = ()
+
+        def check(told: Any, asked_us: int) -> None:
+            nonlocal row
+            row = told
+            self._set_clock(asked_us, row[0])
+            self._check_schema(row[1:])
+
         self._writing.now = True
         try:
-            with (
-                clear_errors(self.path),
-                self._begun(begin, self.lock().as_string(None), version) as (raw, row, asked_us),
-            ):
-                self._set_clock(asked_us, row[0])
-                self._check_schema(row[1:])
-                with raw.pipeline() as pipeline:
-                    connection = Connection(raw, pipeline)
-                    try:
-                        yield connection
-                    except BaseException:
-                        with suppress(psycopg.Error):  # else psycopg logs it, with values
-                            connection.flush()
-                        raise
-                    committing = row[2:]
-                    raw.execute("COMMIT")
+            with clear_errors(self.path), ExitStack() as begun:
+                if retried:
+                    raw, asked_us = begun.enter_context(self._lent()), time.time_ns() // 1000
+                    pipeline = begun.enter_context(raw.pipeline())
+                    for one in begin:
+                        raw.execute(one.encode(), prepare=False)
+                    raw.execute(lock.encode())
+                    told = raw.execute(version.encode())
+                    connection = Connection(raw, pipeline, lambda: check(told.fetchone(), asked_us))
+                else:
+                    raw, first, asked_us = begun.enter_context(
+                        self._begun("; ".join(begin), lock, version)
+                    )
+                    check(first, asked_us)
+                    connection = Connection(raw, begun.enter_context(raw.pipeline()))
+                try:
+                    yield connection
+                    if row is None:
+                        connection.flush()
+                except BaseException:
+                    with suppress(psycopg.Error):  # else psycopg logs it, with values
+                        connection.flush()
+                    if raw.closed:
+                        self._pool.close_idle()
+                    raise
+                committing = row[2:]
+                raw.execute("COMMIT")
         except NothingWrittenError:
             if not committing or not self._was_committed(*committing):
                 raise
@@ -423,7 +450,7 @@ class Database:
             also: A query whose row becomes `Connection.told`: asked on the way.
         """
         mode = "REPEATABLE READ" if snapshot else "READ COMMITTED"
-        begin = self._begin(f"{mode} READ ONLY")
+        begin = "; ".join(self._begin(f"{mode} READ ONLY"))
         with (
             clear_errors(self.path),
             self._begun(begin, *([also] if also else [])) as (raw, row, _),
@@ -436,10 +463,8 @@ class Database:
     def copy(self) -> Iterator[Connection]:
         """A transaction that is rolled back whatever happens, to see what a write would do. It writes, and
         so it takes the lock of the writers: rows that both change would end one of them."""
-        begin = (
-            f"{self._begin('READ COMMITTED')}; "
-            f"SET LOCAL lock_timeout = {self.patience().as_string(None)}"
-        )
+        timeout = f"SET LOCAL lock_timeout = {self.patience().as_string(None)}"
+        begin = "; ".join((*self._begin("READ COMMITTED"), timeout))
         with (
             clear_errors(self.path),
             self._begun(begin, self.lock().as_string(None)) as (raw, _, _),

@@ -418,9 +418,11 @@ class Database:
         return connection
 
     @contextmanager
-    def write(self, *, busy_timeout_ms: int | None = None) -> Iterator[Connection]:
+    def write(
+        self, *, busy_timeout_ms: int | None = None, retried: bool = False
+    ) -> Iterator[Connection]:
         """One transaction, committed at the end and rolled back whole on any exception.
-        ``busy_timeout_ms``: a shorter one, for this transaction alone."""
+        ``busy_timeout_ms``: a shorter one, for this transaction alone. ``retried`` changes nothing here."""
         self.check_usable()  # a forked child may never get the lock
         with self._write_lock, clear_errors(self.path):
             self.check_usable()
