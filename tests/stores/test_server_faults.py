@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,6 +65,20 @@ def test_idle_connections_that_broke_are_replaced(store: MemoryStore) -> None:
     assert kill_all(store) >= 1
     store.put(NS, "b", {"text": "two"})
     assert len(store.search(NS)) == 2
+
+
+def test_a_put_takes_two_ways_to_the_server(store: MemoryStore, tmp_path: Path) -> None:
+    """The beginning of a transaction, its lock and the first questions are one message, the writes and the
+    COMMIT another."""
+    for number in range(8):  # so often until psycopg has prepared the statements
+        store.put(NS, f"a{number}", {"text": "one"})
+    ((raw, _),) = store._core.engine.database._pool._idle[-1:]  # type: ignore[attr-defined]
+    with (tmp_path / "messages").open("w+") as file:
+        raw.pgconn.trace(file.fileno())
+        store.put(NS, "b", {"text": "two"})
+        raw.pgconn.untrace()
+    answers = (tmp_path / "messages").read_text().split("ReadyForQuery\t I")
+    assert len(answers[-2].split("ReadyForQuery")) == 2
 
 
 def test_a_write_that_loses_its_connection_is_written_once(
