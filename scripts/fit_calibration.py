@@ -6,6 +6,9 @@ asks the questions of its first three conversations. Two logistic regressions (P
 same properties of a prompt: whether a result is evidence, and whether any of the first ten is. Prints the
 constants of `langmemory.recall.calibration`, and what the gate costs on both halves.
 
+``python scripts/fit_calibration.py meant EMBED`` prints what `calibration.MEANT` is chosen from, for an
+embedding model such as "static" or "e5": cosines in ``careless-fit``, within a language and across languages.
+
 Needs scikit-learn (``pip install scikit-learn``).
 """
 
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +34,8 @@ from langmemory.nodes.recall import query_of
 from langmemory.parts.evals import Corpus, Question, load
 from langmemory.parts.evals.ours import FactsSystem, MemorySystem
 from langmemory.recall import calibration, pipeline
+from langmemory.recall.intent import Intent
+from langmemory.recall.ranking import Ranking
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 SHOWN = 10
@@ -49,6 +55,8 @@ GENERAL_WEIGHT = 0.25
 """How much a general prompt counts beside a question of its set."""
 GENERAL_STORES = 4
 """Conversations of a set that are asked the general prompts."""
+ANYTHING = "any cosine"
+"""A model of which every cosine will do."""
 TEST_SPLIT = frozenset(("farid", "nadja", "kemi"))
 """Conversations of ``asking`` that are held back."""
 
@@ -183,6 +191,42 @@ def fitted(rows: np.ndarray, true: np.ndarray, weights: np.ndarray) -> tuple[flo
     return float(model.intercept_[0] - raw @ scaler.mean_), raw
 
 
+def meant(embed: str) -> None:
+    """Print quantiles of the best cosine of prompts whose words the gate cannot compare. Of answerable
+    prompts, those count whose answer would be in the block."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    why: tuple[str, float] | None = None
+    unjudged = calibration.unjudged
+
+    def recorded(
+        query: str, intent: Intent, ranking: Ranking, source: Any, vocabulary: Any, _: Any
+    ) -> str | None:
+        nonlocal why
+        reason = unjudged(query, intent, ranking, source, vocabulary, ANYTHING)
+        why = reason and (reason, float(ranking.pool.dense.max(initial=0)))  # type: ignore[assignment]
+        return reason
+
+    pipeline.unjudged = recorded  # type: ignore[attr-defined]
+    pipeline.gate = lambda *_: calibration.NOTHING  # type: ignore[attr-defined]
+    calibration.MEANT = {ANYTHING: (-1.0, -1.0)}  # type: ignore[misc]
+    corpus = load(BENCHMARKS / "conversations" / "careless-fit.jsonl")
+    system = MemorySystem(embed=embed)
+    try:
+        for conversation in corpus.conversations:
+            system.ingest(conversation)
+        for question in track(corpus.questions, transient=True):
+            why = None
+            block = system.block(question)
+            shown = {turn for entry in block.entries for turn in entry}
+            if why and (question.prompt != "answerable" or shown & question.evidence.keys()):
+                found[why[0], str(question.prompt)].append(why[1])
+    finally:
+        system.close()
+    for (reason, label), cosines in sorted(found.items()):
+        quantiles = np.quantile(cosines, (0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1)).round(2)
+        print(f"{reason[:40]}... {label} ({len(cosines)}): {quantiles.tolist()}")
+
+
 def main() -> None:
     recorder, samples = Recorder(), list[Sample]()
     worlds: dict[str, Callable[[], MemorySystem]] = {
@@ -234,4 +278,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    meant(sys.argv[2]) if sys.argv[1:2] == ["meant"] else main()

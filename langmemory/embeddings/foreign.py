@@ -25,6 +25,8 @@ _OTHER_SCRIPT: Final = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufdff]")
 _SHIFTS: Final = np.array((6, 4, 2, 0), np.uint8)
 ELSEWHERE: Final = 1 << 40
 """More than a text has votes for English."""
+LATIN: Final = "LATIN"
+"""Name of a language other than English in Latin letters."""
 MOST_KEPT: Final = 40_000
 """Words of which the pieces are kept."""
 
@@ -75,15 +77,19 @@ class ForeignTable:
         return found
 
     def language(self, runs: list[str]) -> str:
-        """A name for what a text is written in: "" for English and where it cannot be told, "LATIN" for
+        """A name for what a text is written in: "" for English and where it cannot be told, `LATIN` for
         another language of that script, else the script of its first word in another one."""
         votes = list(map(self._vote, runs))
         if sum(vote for vote in votes if vote < ELSEWHERE) > 0:
-            return "LATIN"
+            return LATIN
         other = next((run for run, vote in zip(runs, votes, strict=True) if vote >= ELSEWHERE), "")
         letter = _OTHER_SCRIPT.search(other)
         script = unicodedata.name(letter[0], "").split(" ")[0] if letter else ""
         return "CJK" if script in ("HIRAGANA", "KATAKANA") else script
+
+    def is_english(self, word: str) -> bool:
+        """Whether only the English table has a word whole."""
+        return self._vote(word) < 0
 
     def _vote(self, run: str) -> int:
         """Above 0 for another language, below for English; `ELSEWHERE` for another script."""

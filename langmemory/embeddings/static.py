@@ -145,6 +145,10 @@ class StaticEmbedder(LocalEmbedder):
         """A name for what a text is written in, by its words, see `ForeignTable.language`."""
         return _load_foreign().language(_runs(_readable(text[:PART_CHARACTERS])))
 
+    def is_english(self, word: str) -> bool:
+        """Whether English has a word, and other languages do not."""
+        return _load_foreign().is_english(word)
+
     def token_vectors(self) -> TokenTable:
         """The vectors and weights that token ids index."""
         return _load()[1]

@@ -516,6 +516,7 @@ class _Recalling:
                     pipeline.run,
                     source=source,
                     vector=comparable,
+                    model_id=core.indexing.embedder and core.indexing.embedder.model_id,
                     now=now if now.tzinfo else now.replace(tzinfo=UTC),
                     preset=preset,
                     vocabulary=default_vocabulary(),

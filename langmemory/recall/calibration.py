@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from langmemory.embeddings.foreign import LATIN
 from langmemory.languages import LANGUAGES, Language, split_words
 from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import CandidateSource, Floats
+from langmemory.recall.foreign_words import is_foreign
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET, SAME
 from langmemory.recall.vocabulary import TABLE_LANGUAGE, UNKNOWN_RARITY, Vocabulary
@@ -57,14 +59,22 @@ GUARDRAIL: Final = 0.4
 GUARDRAILS: Final = 3
 """Guardrails that are shown for a prompt, beside those that answer it."""
 
-NEAREST: Final = 3
-"""Memories that a prompt is nearest to, which tell whether they are in its language."""
-MEANT: Final = 0.25
-"""Cosine from which a memory in another language may be what a prompt asks: of questions over memories in
-another language nine of ten have one, of general questions one of four."""
-UNJUDGED: Final = (
-    "gate: the prompt is in a language that it cannot read, or the memories are in another language: "
-    "they are shown since they mean something near"
+MEANT: Final[Mapping[str, tuple[float, float]]] = {
+    "langmemory/static-256@3": (0.25, 0.08),
+    "langmemory/multilingual-e5-small-q4@1": (0.28, 0.03),
+}
+"""By embedding model: cosines from which a memory may be what a prompt asks, where the gate cannot compare
+words. The first is for memories in the language of the prompt, the second for those in another: there even
+an answer has a low one. `scripts/fit_calibration.py` prints those of answered and of other prompts."""
+MEANT_ELSEWHERE: Final = (0.25, 0.0)
+"""The same of any other model."""
+FOREIGN: Final = (
+    "gate: it compares words, and the prompt is in another language than the memories: they are shown "
+    "unjudged"
+)
+UNREAD: Final = (
+    "gate: it cannot compare words of the prompt's language: the memories are shown since they mean "
+    "something near"
 )
 NOTHING: Final = 2.0
 """A threshold that no probability reaches."""
@@ -182,23 +192,27 @@ def shared(estimates: Floats) -> float:
     return LOWEST_SHARE * float(estimates.max(initial=0))
 
 
-def cannot_judge(
+def unjudged(
     query: str,
     intent: Intent,
     ranking: Ranking,
     source: CandidateSource,
     vocabulary: Vocabulary | None,
-) -> bool:
-    """Return whether the `gate`, which compares words, has none to compare although something near is meant:
-    no rules know the language of the prompt, or the nearest memories are all in another language."""
-    if vocabulary is None or ranking.pool.dense.max(initial=0) < MEANT:
-        return False
-    language_of = vocabulary.embedder.language
-    asked_in = language_of(query)
-    if asked_in and intent.language.code == TABLE_LANGUAGE:
-        return True
-    nearest = source.memories(ranking.pool.rows.ids[ranking.order[:NEAREST]])
-    return all(language_of(one.text) != asked_in for one in nearest)
+    model_id: str | None,
+) -> str | None:
+    """Return why the `gate`, which compares words, cannot judge a prompt for which it shows nothing; None
+    where it can, and where no vector is near. ``model_id`` is that of the vectors."""
+    nearest = float(ranking.pool.dense.max(initial=0))
+    near, near_elsewhere = MEANT.get(model_id or "", MEANT_ELSEWHERE)
+    if vocabulary is None or nearest <= near_elsewhere:
+        return None
+    embedder = vocabulary.embedder
+    texts = [one.text for one in source.memories(ranking.pool.rows.ids)]
+    if is_foreign(query, texts, embedder.is_english):
+        return FOREIGN
+    asked_in = embedder.language(query)
+    unread = asked_in != LATIN or intent.language.code == TABLE_LANGUAGE
+    return UNREAD if asked_in and unread and nearest >= near else None
 
 
 def applies(result: RecallResult) -> bool:

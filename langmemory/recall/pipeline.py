@@ -35,13 +35,12 @@ from langmemory.ports.candidates import (
 from langmemory.recall import features, scoring
 from langmemory.recall.calibration import (
     LOWEST_SHARE,
-    UNJUDGED,
-    cannot_judge,
     gate,
     is_about_asker,
     predictors,
     probability,
     shared,
+    unjudged,
 )
 from langmemory.recall.candidates import Candidates, gather
 from langmemory.recall.contentless import is_idle
@@ -84,6 +83,7 @@ def run(
     source: CandidateSource,
     *,
     vector: Floats | None,
+    model_id: str | None = None,
     now: datetime,
     preset: Preset = BALANCED,
     vocabulary: Vocabulary | None = None,
@@ -101,6 +101,7 @@ def run(
         text: The query, of any length and content.
         source: Bound to the scope.
         vector: float32[dims] of the query, L2-normalised; None searches by words alone.
+        model_id: The embedding model of the vectors.
         now: Timezone-aware; what "last week" and recency refer to.
         preset: Every constant of the stages.
         vocabulary: The token table the source's tokens refer to; None leaves out what needs it.
@@ -125,7 +126,7 @@ def run(
     intent, query = asked.intent, asked.query
     clock.lap("intent")
 
-    unjudged = set[str]()
+    told = set[str]()
 
     def selected(ranking: Ranking) -> Selection:
         found = predictors(query.text, intent, ranking)
@@ -135,9 +136,11 @@ def run(
             lowest = min_score
         else:
             lowest = gate(scores[ranking.order], found)
-            if lowest > 1 and cannot_judge(query.text, intent, ranking, source, vocabulary):
+            if lowest > 1 and (
+                why := unjudged(query.text, intent, ranking, source, vocabulary, model_id)
+            ):
                 lowest = shared(scores[ranking.order])
-                unjudged.add(UNJUDGED)
+                told.add(why)
         if "self" in intent.asks and "claim" in ranking.signals:  # each of them answers it
             scores = np.maximum(scores, ranking.signals["claim"])
             lowest = LOWEST_SHARE if min_score == "auto" else min_score
@@ -153,7 +156,7 @@ def run(
         selection = selected(ranking)
     results, removed = selection.results, selection.removed
     clock.lap("results")
-    trace = Trace(degraded=(*degraded, *unjudged), preset=preset.name)
+    trace = Trace(degraded=(*degraded, *told), preset=preset.name)
     recall = Recall(query=text, results=tuple(results), trace=trace)
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))

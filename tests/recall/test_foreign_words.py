@@ -1,0 +1,74 @@
+"""Whether a prompt is in another language than the memories."""
+
+from __future__ import annotations
+
+import pytest
+
+from langmemory.embeddings import StaticEmbedder
+from langmemory.recall.foreign_words import is_foreign
+
+ENGLISH = ("I left my glasses in the taxi again.", "We named the puppy Biscuit.")
+GERMAN = ("hab meine brille wieder im taxi liegen lassen", "der welpe heisst jetzt keks")
+SPANISH = ("deje las gafas en el taxi otra vez", "no puedo comer gambas me sale sarpullido")
+TURKISH = ("gozlugumu yine takside unuttum", "yavru kopegin adini biskuvi koyduk")
+JAPANESE = ("またタクシーにめがね忘れた", "子犬の名前はビスケットにした")
+CHINESE = ("眼镜又落出租车上了", "小狗取名叫饼干")
+RUSSIAN = ("опять забыла очки в такси", "щенка назвали печенька")
+
+
+def _is_foreign(prompt: str, memories: tuple[str, ...]) -> bool:
+    return is_foreign(prompt, memories, StaticEmbedder().is_english)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "memories"),
+    [
+        ("wo hab ich meine brille liegen lassen", ENGLISH),
+        ("Was kostet es, die Waschmaschine zu reparieren?", ENGLISH),
+        ("¿Dónde dejé las gafas?", ENGLISH),
+        ("Qu'est-ce qu'on m'a dérobé dans le train ?", ENGLISH),
+        ("gozlugumu nerede unuttum", ENGLISH),
+        ("mera chashma kahan reh gaya", ENGLISH),
+        ("wo xiang qu nali lvxing", ENGLISH),
+        ("めがねどこに忘れたっけ", ENGLISH),
+        ("где я очки забыла", ENGLISH),
+        ("where did i leave my glasses", GERMAN),
+        ("where did i leave my glasses", SPANISH),
+        ("where did i leave my glasses", TURKISH),
+        ("where did i leave my glasses", JAPANESE),
+        ("where did i leave my glasses", RUSSIAN),
+        ("wo hab ich meine brille liegen lassen", SPANISH),
+        ("watashi wa nani ga taberarenai", JAPANESE),
+        ("小狗叫什么", JAPANESE),
+    ],
+)
+def test_another_language_is_told_however_it_is_typed(
+    prompt: str, memories: tuple[str, ...]
+) -> None:
+    """Without accents, in lower case, in Latin letters, and in languages that nothing is known of."""
+    assert _is_foreign(prompt, memories)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "memories"),
+    [
+        ("what is the capital of australia", ENGLISH),
+        ("Translate", ENGLISH),
+        ("raft vs paxos in three sentences", ENGLISH),
+        ("Convert 72 Fahrenheit to Celsius", ENGLISH),
+        ("Wie viele Monde hat der Saturn?", GERMAN),
+        ("como se llama mi dentista", SPANISH),
+        ("kan grubum ne", TURKISH),
+        ("歯医者の名前なんだっけ", JAPANESE),
+        ("澳大利亚首都是哪", CHINESE),
+        ("какая столица австралии", RUSSIAN),
+        ("where did i leave my glasses", (*GERMAN, *ENGLISH)),
+        ("2024?", ENGLISH),
+        ("", ENGLISH),
+    ],
+)
+def test_a_prompt_in_the_language_of_the_memories_is_not_foreign(
+    prompt: str, memories: tuple[str, ...]
+) -> None:
+    """Although two memories have few of its words, and where a person speaks several languages."""
+    assert not _is_foreign(prompt, memories)
