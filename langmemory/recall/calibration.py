@@ -60,7 +60,7 @@ GUARDRAILS: Final = 3
 """Guardrails that are shown for a prompt, beside those that answer it."""
 
 MEANT: Final[Mapping[str, tuple[float, float]]] = {
-    "langmemory/static-256@3": (0.25, 0.08),
+    "langmemory/static-256@3": (0.25, 0.12),
     "langmemory/multilingual-e5-small-q4@1": (0.28, 0.03),
 }
 """By embedding model: cosines from which a memory may be what a prompt asks, where the gate cannot compare

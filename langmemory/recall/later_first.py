@@ -36,8 +36,9 @@ LACKED: Final = 0.4
 """Share of a query, by the rarity of its words, that what was said later may lack beside what was said
 before. Identifiers are compared by themselves, see `EXACT`."""
 LEAST_MET: Final = 0.2
-"""Share of a query in an unknown language that what was said later has to meet: in the table of words, all of
-such a language are near each other."""
+"""Share of a query in an unknown language, or of one in another language than the candidates, that what was said
+later has to meet: in the table of words, all of such a language are near each other. That no candidate meets
+so much tells the second."""
 ALIKE: Final = 0.5
 """Cosine of the means of their words, from which two texts speak of the same."""
 ALIKE_AMONG_PEOPLE: Final = 0.6
@@ -102,8 +103,9 @@ def by_time(
     alone = _one_person(rows, reading)
     lacked = (meets * reading.met.shares[:, None]).T @ (1 - meets)
     covers: NDArray[np.bool_] = lacked <= (LACKED if alone else 0.0)
-    if foreign:
-        covers &= reading.met.shares @ meets >= LEAST_MET
+    met = reading.met.shares @ meets
+    if foreign or met.max() < LEAST_MET:
+        covers &= met >= LEAST_MET
     for signal in exact:
         covers &= signal[head] >= signal[head][:, None]
     speakers = _numbers([rows.speaker[place] for place in head.tolist()])

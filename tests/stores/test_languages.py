@@ -53,6 +53,35 @@ def test_the_gate_says_where_words_cannot_be_compared() -> None:
     assert not english.trace.degraded
 
 
+def test_the_gate_does_not_judge_by_words_that_have_no_vectors() -> None:
+    """In Chinese only equal words meet. A question in other words than the answer gets it where it means
+    something near, and one that nothing is near gets nothing."""
+    said = (
+        "我九月开始在图书馆上班。",
+        "洗衣机又坏了，修理要两百块。",
+        "我们家的猫一打雷就躲到床底下。",
+    )
+    with MemoryStore(":memory:") as store:
+        store.remember(MARA, [HumanMessage(one) for one in said], thread_id="1")
+        near = store.recall("宠物害怕什么天气？", MARA, min_score="auto")
+        general = store.recall("澳大利亚的首都是哪里？", MARA, min_score="auto")
+    assert near.results[0].text == said[2]
+    assert any("cannot compare words" in one for one in near.trace.degraded)
+    assert not general.results
+
+
+def test_what_was_said_later_does_not_pass_what_a_foreign_question_means() -> None:
+    """Where no memory has a word of the question, nothing tells that two of them answer it as well."""
+    said = (
+        "опять забыла очки в такси",
+        "сантехник взял триста за десять минут",
+        "паркуюсь всегда за кинотеатром",
+    )
+    with MemoryStore(":memory:") as store:
+        store.remember(MARA, [HumanMessage(one) for one in said], thread_id="1")
+        assert store.recall("where are my glasses", MARA).results[0].text == said[0]
+
+
 def test_a_file_of_the_table_before_serves_and_moves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
