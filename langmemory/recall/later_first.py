@@ -36,9 +36,8 @@ LACKED: Final = 0.4
 """Share of a query, by the rarity of its words, that what was said later may lack beside what was said
 before. Identifiers are compared by themselves, see `EXACT`."""
 LEAST_MET: Final = 0.2
-"""Share of a query in an unknown language, or of one in another language than the candidates, that what was said
-later has to meet: in the table of words, all of such a language are near each other. That no candidate meets
-so much tells the second."""
+"""Share of a query in an unknown language that what was said later has to meet, and of any query of which no
+candidate meets so much, as in another language: in the table of words, all of such a language are near."""
 ALIKE: Final = 0.5
 """Cosine of the means of their words, from which two texts speak of the same."""
 ALIKE_AMONG_PEOPLE: Final = 0.6
