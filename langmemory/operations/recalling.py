@@ -483,6 +483,7 @@ class _Recalling:
             preset = preset.model_copy(update={"stale_factor": 1.0})
         explain = options.get("explain", False)
         alive_at_us, exact = core.searching.alive_at_us(), core.searching.exact
+        embedder = core.indexing.embedder
         past = None
         if scope.known_at is not None:
             past = EarlierTexts.read(
@@ -516,7 +517,7 @@ class _Recalling:
                     pipeline.run,
                     source=source,
                     vector=comparable,
-                    model_id=core.indexing.embedder and core.indexing.embedder.model_id,
+                    model_id=embedder.model_id if embedder else None,
                     now=now if now.tzinfo else now.replace(tzinfo=UTC),
                     preset=preset,
                     vocabulary=default_vocabulary(),

@@ -32,17 +32,23 @@ def is_foreign(prompt: str, memories: Sequence[str], is_english: Callable[[str],
     """Return whether a prompt is in none of the languages of some memories. ``is_english`` tells of a word
     whether English has it and other languages do not."""
     asked, told = _words(prompt), list(map(_words, memories))
+    known = set[str]().union(*told)
+    unmet = [word for word in asked if word not in known]
+    met, most = len(asked) - len(unmet), MET * len(asked)
+    if not asked or met > most:
+        return False
     counts = Counter(map(_language, told))
     spoken = {code for code, count in counts.items() if code and count >= SPOKEN * len(told)}
     asked_in = _language(asked)
-    if not asked or asked_in in spoken or not (asked_in or spoken):
+    if asked_in in spoken or not (asked_in or spoken):
         return False
-    known = set[str]().union(*told, *map(_function_words, spoken))
+    function_words = frozenset[str]().union(*map(_function_words, spoken))
     in_english = TABLE_LANGUAGE in spoken
-    met = sum(
-        word in known or (in_english and word.islower() and is_english(word)) for word in asked
+    met += sum(
+        word in function_words or (in_english and word.islower() and is_english(word))
+        for word in unmet
     )
-    return met <= MET * len(asked)
+    return met <= most
 
 
 def _words(text: str) -> list[str]:
@@ -51,7 +57,8 @@ def _words(text: str) -> list[str]:
     found = list[str]()
     for word in split_words(text[:READ_CHARACTERS]):
         if letter := next(filter(str.isalpha, word), None):
-            script = unicodedata.name(letter, "").partition(" ")[0]
+            name = "LATIN" if letter.isascii() else unicodedata.name(letter, "")
+            script = name.partition(" ")[0]
             if script != "LATIN":
                 found.append(script)
             elif len(word) > 1:
