@@ -35,8 +35,6 @@ READS = 3
 LAST_READS = 3
 """Reads of each kind at the end, for everybody."""
 
-ASKED_OF = ("What is %s called?", "What does %s like?")
-
 Answer = tuple[str, Any]
 """The question, who may see its words again, and the answer."""
 
@@ -229,11 +227,10 @@ class Reader:
     def asks_of_others(self) -> Iterator[Answer]:
         """What is claimed of somebody, also by their name, is not told by way of the question."""
         space = self.random.choice(SPACES)
-        names = (*OWNERS, *self.home.entities[space][-3:])
-        for name in self.random.sample(names, 3):
-            question = self.random.choice(ASKED_OF) % name
-            found = self.eyes().recall(question, space, limit=50, explain=True)
-            yield name, [found.results, found.trace]
+        for name in (*OWNERS, *self.home.entities[space][-3:]):
+            for question in (f"What is {name} called?", f"What does {name} like?"):
+                found = self.eyes().recall(question, space, limit=50, explain=True)
+                yield name, [found.results, found.trace]
 
     def pages(self) -> Iterator[Answer]:
         place, key = self.place()
