@@ -13,7 +13,7 @@ from langmemory.context.citations import Usage
 from langmemory.context.tokens import count_text
 from langmemory.graphs import build_maintenance_graph
 from langmemory.stores.face import StoreFace
-from langmemory.trust import least, may_become, trust_of
+from langmemory.trust import at_least, capped, least, may_become, trust_of
 from langmemory.types import Trust
 from tests import attacks
 
@@ -173,5 +173,16 @@ def test_a_value_tells_its_source() -> None:
     assert trust_of({"content": "x", "role": "tool"}) == "tool"
     assert trust_of({"text": "x", "trust": "person", "role": "assistant"}) == "agent"
     assert trust_of({"text": "x", "trust": "nobody"}) == "person"
+    assert trust_of({"text": "x", "trust": "import"}) == "import"
+    assert trust_of({"text": "x", "role": "narrator"}) == "person"
+    assert trust_of({"text": "x", "kind": "resource"}) == "document"
+    for told in ({"editor": "assistant"}, {"editor": "summarizer"}, {"source": "agent"}):
+        assert trust_of({"content": "x", **told}) == "agent"
+    assert trust_of({"content": "x", "editor": "person", "source": "person"}) == "person"
     assert least(["agent", "document", "person"]) == "document"
+    assert [capped(one, "mandate") for one in ("person", "agent", "tool")] == [
+        "mandate", "guardrail", "reference",
+    ]  # fmt: skip
+    assert (capped("tool", "guardrail"), capped("tool", "archive")) == ("reference", "archive")
+    assert at_least("agent") == ("person", "agent")
     assert not may_become("agent", "mandate")
