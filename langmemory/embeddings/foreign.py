@@ -28,7 +28,7 @@ ELSEWHERE: Final = 1 << 40
 LATIN: Final = "LATIN"
 """Name of a language other than English in Latin letters."""
 MOST_KEPT: Final = 40_000
-"""Words of which the pieces are kept."""
+"""Words of which the votes and pieces are kept."""
 
 
 Pieces = npt.NDArray[np.uint32]
