@@ -177,9 +177,7 @@ def self_named(
         norm: Their id, normalised.
         viewer: Who may read the fact.
     """
-    if graph_rows.is_empty(
-        connection
-    ):  # where reflection is not used, the join is a tenth of a recall's SQL
+    if graph_rows.is_empty(connection):  # forty times as fast as the join, which finds nobody
         return None
     visible = visible_to(viewer)
     rows = connection.execute(
