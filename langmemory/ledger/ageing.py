@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from sys import intern
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from langmemory.lifecycle.policies import PolicyOptions, unreachable_rules
 from langmemory.lifecycle.retention import DAY_US, RetentionOptions, ageing, retention
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
 from langmemory.ports.lifecycle import Aged, NamedEntity, News, Stated, Times
-from langmemory.types import Ageing, Kind, Memory, Namespace, Scope, Trust
+from langmemory.types import Ageing, Kind, Memory, Namespace, Scope
 from langmemory.values import from_json, readable_text
 
 AGEING: Final[tuple[Kind, ...]] = ("semantic", "procedural", "archival")
@@ -289,7 +289,7 @@ class AgeingView(Comparing):
             kind=_texts(columns["kind"]),
             status=status,
             priority=_texts(columns["priority"]),
-            trust=cast("list[Trust]", _texts(columns["trust"])),
+            trust=_texts(columns["trust"]),
             owner=columns["owner"],
             privacy=_texts(columns["privacy"]),
             relation=_texts(columns["relation"]),

@@ -218,8 +218,9 @@ class RecallNode(MemoryNode):
         **options: Unpack[BlockOptions],
     ) -> None:
         super().__init__(namespace, store=store, name=name)
-        checked = check_options(options, BlockOptions)
-        self.options: RecallOptions = {"min_score": OF_A_BLOCK["min_score"], **checked}
+        self.options: RecallOptions = check_options(
+            {"min_score": OF_A_BLOCK["min_score"], **options}, BlockOptions
+        )
         if self.options.get("kinds") is None:
             self.options["kinds"] = RECALLED_KINDS
         self.viewer = viewer

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from langmemory.changes import OpenReview
 from langmemory.ports.candidates import UNKNOWN_TIME, Floats, Ids
-from langmemory.types import Memory, Namespace, Trust
+from langmemory.types import Memory, Namespace
 
 Times = NDArray[np.int64]
 """Microseconds since 1970 UTC; `UNKNOWN_TIME` where there is none."""
@@ -32,7 +32,7 @@ class Aged:
     kind: Sequence[str]
     status: Sequence[str]
     priority: Sequence[str]
-    trust: Sequence[Trust]
+    trust: Sequence[str]
     owner: Sequence[str | None]
     privacy: Sequence[str]
     relation: Sequence[str]
