@@ -14,12 +14,15 @@ from langmemory.types import Priority, Trust
 
 SOURCES: Final[tuple[Trust, ...]] = get_args(Trust)
 """Sources, the most trusted first."""
-MARKED: Final[Mapping[Trust, str]] = {"import": "imported", "document": "document", "tool": "tool"}
+MARKED: Final[Mapping[Trust, str]] = {
+    "agent": "agent", "import": "imported", "document": "document", "tool": "tool",
+}  # fmt: skip
 """Sources that a prompt names beside what they say, and how."""
-_OF_ROLE: Final[Mapping[str, Trust]] = {
+OF_ROLE: Final[Mapping[str, Trust]] = {
     "assistant": "agent", "ai": "agent", "tool": "tool", "function": "tool",
 }  # fmt: skip
-ROLES: Final = frozenset({"user", "human", *_OF_ROLE})
+"""Sources by the speakers that are no person."""
+ROLES: Final = frozenset({"user", "human", *OF_ROLE})
 """Speakers that name nobody."""
 TELLS_TRUST: Final = ("trust", "role", "kind", "editor", "source")
 """What of a value tells where it comes from."""
@@ -48,7 +51,7 @@ def trust_of(value: Mapping[str, Any]) -> Trust:
     said, role = value.get("trust"), value.get("role")
     found: list[Trust] = [said] if isinstance(said, str) and said in SOURCES else []
     if isinstance(role, str):
-        found.append(_OF_ROLE.get(role.casefold(), "person"))
+        found.append(OF_ROLE.get(role.casefold(), "person"))
     if value.get("kind") == "resource":
         found.append("document")
     if value.get("editor") in _EDITORS or value.get("source") == "agent":

@@ -212,10 +212,8 @@ def bus(store: MemoryStore, texts: dict[str, str], language: str) -> None:
 
 Door = Callable[[MemoryStore, dict[str, str], str], None]
 DOORS: Final[tuple[Door, ...]] = (
-    conversation, tool, document, imported, mcp, bus,
+    conversation, tool, document, imported, mcp, bus, rest, nameless,
 )  # fmt: skip
-AS_ITSELF: Final[tuple[Door, ...]] = (rest, nameless)
-"""Doors at which an agent saves it as its own; the block has no mark for what an agent says."""
 IN_A_NAME: Final[tuple[Door, ...]] = (imported_as_owner, rest_as_person)
 """Doors at which somebody speaks in the name of the person: facts are made of it, which are trusted as the
 door is."""
@@ -312,7 +310,7 @@ def _promote(store: MemoryStore) -> None:
 def measure(languages: tuple[str, ...] = tuple(INTRODUCED)) -> dict[tuple[str, str], Result]:
     """Return the sums by class and door."""
     sums: dict[tuple[str, str], Result] = {}
-    for door in (*DOORS, *AS_ITSELF, *IN_A_NAME):
+    for door in (*DOORS, *IN_A_NAME):
         for language in languages:
             for name, one in attacked(door, language):
                 total = sums.setdefault((name, door.__name__), Result())

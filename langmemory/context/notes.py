@@ -21,7 +21,7 @@ from langmemory.languages.temporal.words import begins_then
 from langmemory.procedures import is_procedure, record
 from langmemory.resources import citation, is_chunk
 from langmemory.timestamps import moment
-from langmemory.trust import MARKED, ROLES, capped, least, trust_of
+from langmemory.trust import MARKED, OF_ROLE, ROLES, capped, least, trust_of
 from langmemory.types import Kind, Memory, Namespace, Priority, RecallResult, Trust
 
 Recalled: TypeAlias = RecallResult | Memory | Item | Mapping[str, Any]
@@ -96,7 +96,12 @@ class Note:
         imported turn has the name of who said it, unless that is a role."""
         mark, speaker = MARKED.get(self.trust, ""), (self.speaker or "user").casefold()
         named = self.trust == "import" and not self.is_fact and speaker not in ROLES
-        known = self.source or named or self.origin.casefold().startswith(mark)
+        known = (
+            self.source
+            or named
+            or OF_ROLE.get(speaker) == self.trust
+            or self.origin.casefold().startswith(mark)
+        )
         return "" if known else f"({mark}) "
 
     @property

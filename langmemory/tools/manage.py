@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter, WithJsonSchema, cr
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
+from langmemory.citing import FOLLOWED
 from langmemory.context.notes import notes_of, text_of
 from langmemory.nodes.access import GROWTH, StoreAccess, changes_of, delete_steps
 from langmemory.nodes.lookup import find, is_short_id
@@ -23,7 +24,6 @@ from langmemory.nodes.node import run_of
 from langmemory.schemas import as_pydantic
 from langmemory.steps import Steps, call, thread_call
 from langmemory.tools.answering import State, lines, memory_tool, refuse, trust_of_words
-from langmemory.trust import MARKED
 from langmemory.types import Namespace, Priority
 
 Action = Literal["create", "update", "delete"]
@@ -126,7 +126,7 @@ def create_manage_memory_tool(
         trust = trust_of_words(text_of(plain), state)
         changes = changes_of(target)
         if (
-            speaker or trust in MARKED or changes is not None
+            speaker or trust not in FOLLOWED or changes is not None
         ):  # else a store that LangMem's values are for
             value["trust"] = trust
         if priority is not None:

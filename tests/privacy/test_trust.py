@@ -151,11 +151,10 @@ def test_no_attack_is_promoted(door: attacks.Door, language: str) -> None:
     assert spoiled(results) == []
 
 
-@pytest.mark.parametrize("door", attacks.AS_ITSELF)
+@pytest.mark.parametrize("door", [attacks.rest, attacks.nameless])
 def test_what_an_agent_saves_as_its_own(door: attacks.Door) -> None:
-    """It may become a guardrail, and nothing above it."""
+    """It may become a guardrail, and a person is asked whether it shall be more."""
     results = [one for _, one in attacks.attacked(door, "en")]
-    assert sum(one.promoted + one.as_person for one in results) == 0
     assert all(one.stored and one.asked for one in results)
 
 
