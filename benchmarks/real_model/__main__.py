@@ -48,6 +48,7 @@ from langmemory.languages.spelling import normalised_text
 from langmemory.nodes import RecallNode
 from langmemory.nodes.summarize import GROUNDED_INITIAL_SUMMARY_PROMPT, summarize_messages
 from langmemory.parts.evals.answering import Cost
+from langmemory.parts.evals.loaders import load
 from langmemory.ports.facts import Fact
 from langmemory.recall.models import chat_model_expander, chat_model_reranker, rerank
 from langmemory.types import Namespace
@@ -65,6 +66,10 @@ TASKS: Final = (
     "chat",
     "plain-chat",
 )
+TALK: Final = "talk"
+"""Further task, for which a data set is needed."""
+TALK_TURNS: Final = 10
+"""Of one batch of it."""
 READER_TOKENS: Final = 300
 """Of an answer to a question: small models go on for ever."""
 CHAT_TOOLS: Final = ("search_memory", "manage_memory", "core_memory_append")
@@ -171,6 +176,45 @@ def reflection(talks: Sequence[Conversation], subject: Subject, **how: Any) -> O
             outcome.counts["reviews"] += len(store.changes.reviews(namespace))
     outcome.cost = asdict(cost)
     return outcome
+
+
+def talk(data: Path, count: int, subject: Subject) -> dict[str, Any]:
+    """Reflect batches of ten turns, spread over the conversations of a data set of `langmemory eval`. Those
+    of one conversation share a memory. Nothing is labelled: read the listed memories and their turns."""
+    batches = [
+        (conversation.id, session, start)
+        for conversation in load(data).conversations
+        for session in conversation.sessions
+        for start in range(0, len(session.turns), TALK_TURNS)
+    ]
+    chosen = [batches[len(batches) * n // count] for n in range(min(count, len(batches)))]
+    counts, dropped, listing = Counter[str](), Counter[str](), []
+    with subject.counting() as cost, MemoryStore(":memory:") as store:
+        graph = build_reflection_graph(store, journal=False, model=subject.model)
+        for name, session, start in chosen:
+            namespace, thread = ("memories", name), f"{session.id}/{start}"
+            messages = [
+                HumanMessage(turn.text, name=turn.speaker, id=turn.id)
+                for turn in session.turns[start : start + TALK_TURNS]
+            ]
+            store.remember(namespace, messages, thread_id=thread, at=session.at)
+            for update in graph.stream({"namespace": [*namespace], "thread_id": thread}):
+                extracted = (update.get("extract") or {}).get("extraction") or {}
+                dropped.update(extracted.get("dropped", ()))
+        for namespace in dict.fromkeys(("memories", name) for name, *_ in chosen):
+            for memory in store.admin.memories(namespace, past=True, limit=10_000):
+                if memory.kind == "episodic":
+                    continue
+                said = store.changes.evidence(namespace, memory.key)
+                counts[memory.status] += 1
+                listing.append(
+                    {"talk": namespace[-1], "status": memory.status, "kind": memory.kind, "text": memory.text,
+                     "confidence": memory.confidence,
+                     "said": [f"{one.speaker}: {one.text}" for one in said]}
+                )  # fmt: skip
+            counts["reviews"] += len(store.changes.reviews(namespace))
+    counts["batches"] = len(chosen)
+    return {"counts": counts, "dropped": dropped, "listing": listing, "cost": asdict(cost)}
 
 
 def summary_verdict(talk: Conversation, text: str) -> str:
@@ -376,6 +420,10 @@ def main() -> None:
     parser.add_argument("--base-url", default="http://127.0.0.1:18137")
     parser.add_argument("--tasks", default=",".join(TASKS))
     parser.add_argument("--talks", default="", help="ids of conversations, or their beginnings")
+    parser.add_argument(
+        "--data", type=Path, help="data set of the task talk, as langmemory eval reads it"
+    )
+    parser.add_argument("--batches", type=int, default=100, help="of the task talk")
     parser.add_argument("--out", type=Path, default=Path(".cache/real_model/report.json"))
     arguments = parser.parse_args()
     cases = tomllib.loads((Path(__file__).parent / "cases.toml").read_text("utf-8"))
@@ -391,6 +439,7 @@ def main() -> None:
         "night": partial(night, talks, subject),
         "chat": partial(chat, cases["chat"], subject),
         "plain-chat": partial(chat, cases["chat"], subject, ()),
+        TALK: lambda: talk(arguments.data, arguments.batches, subject),
     }  # fmt: skip
     report: dict[str, Any] = {}
     for name in arguments.tasks.split(","):

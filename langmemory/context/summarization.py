@@ -25,7 +25,7 @@ from langmemory.answers import answer_text, without_repetitions
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.turns import exchange_ends, turn_starts, with_missing_results
-from langmemory.formation.grounding import retold
+from langmemory.formation.retelling import Said, retold
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +99,9 @@ graphs that remember every message."""
 
 TRANSCRIPT_LINE_CHARS = 120
 """At least so much of each message stands in a transcript; the oldest are left out instead."""
+
+MOST_HEARD = 200
+"""Messages in which is looked for what replaces something that a summary says: a quarter of a second."""
 
 TURNS_SLACK = 1.5
 """With ``keep_turns``, so many times as many turns gather before all but ``keep_turns`` leave: one
@@ -178,6 +181,8 @@ class Plan:
     existing: RunningSummary | None
     pending: list[AnyMessage]
     """Messages no summary covers yet, without system message and old summaries."""
+    heard: list[AnyMessage]
+    """All messages that are still there, those that a summary covers too."""
     stayed: int
     """How many of them, the first, stand before the last one that a summary covers."""
     chosen: list[int]
@@ -225,10 +230,9 @@ class Plan:
         )
 
     def _retold(self, text: str, covered: Sequence[AnyMessage]) -> str:
-        """The summary without sentences that say what nobody said."""
-        sources = [f"{one.name or one.type}: {one.text}" for one in covered]
-        sources += [self.existing.summary] if self.existing else []
-        kept = retold(text, sources)
+        """The summary as far as it says what was said, and with what replaced it."""
+        earlier = self.existing.summary if self.existing else ""
+        kept = retold(text, _said(covered), earlier=earlier, heard=_said(self.heard[-MOST_HEARD:]))
         if kept != text:
             log.warning("summary_unsaid chars=%d kept_chars=%d", len(text), len(kept))
         return kept
@@ -255,6 +259,14 @@ class Plan:
                 settings.max_tokens,
             )
         return fitted or summary
+
+
+def _said(messages: Sequence[AnyMessage]) -> list[Said]:
+    return [
+        Said(speaker=one.name or one.type, text=one.text, is_person=isinstance(one, HumanMessage))
+        for one in messages
+        if not is_ours(one)
+    ]
 
 
 def plan(
@@ -291,6 +303,7 @@ def plan(
         system=system,
         existing=existing,
         pending=pending,
+        heard=rest if system is None else rest[1:],
         stayed=len(stayed),
         chosen=chosen,
         prompt=prompt,

@@ -1,7 +1,7 @@
 """Texts that a model wrote: whether they may stand in memory beside what they were made from.
 
-One check for all of them: insights of a night, sentences of summaries, lines of core blocks, and what a
-model reads in a conversation (`formation.extraction.grounded`).
+One check for all of them: insights of a night, sentences of summaries (`formation.retelling`), lines of core
+blocks, and what a model reads in a conversation (`formation.extraction.grounded`).
 """
 
 from __future__ import annotations
@@ -15,20 +15,31 @@ from langmemory.context.marking import one_line
 from langmemory.formation.confidences import own_words_of
 from langmemory.formation.orders import gives_orders
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
-from langmemory.formation.wording import Wording, capitalised_words, singular, wording
-from langmemory.languages import LANGUAGES, detect_language, is_unspaced, primary, split_words
+from langmemory.formation.wording import (
+    LETTERS_ALIKE,
+    Wording,
+    capitalised_words,
+    language_of,
+    missing_words,
+    singular,
+    telling_words,
+    wording,
+)
+from langmemory.languages import (
+    LANGUAGES,
+    WORLDWIDE,
+    is_surely,
+    primary,
+    split_words,
+)
 from langmemory.languages.spelling import normalised_text
 
 MAX_CHARACTERS: Final = 400
 """Of an insight."""
 SUPPORTED: Final = 0.5
 """Share of the telling words of a text that its sources must have."""
-RETOLD: Final = 0.2
-"""And of a sentence that sums up talk in words of its own."""
 _MARKUP: Final = re.compile(r"[<>{}\[\]|`]|https?:|www\.|\S@\S|\(unchanged|\.{3}|…")
 _SENTENCES: Final = re.compile(r"(?<=[.!?。！？])\s*")
-_BEGINNING: Final = 3
-"""Letters that an ending may have: "lives" and "lived" are one word."""
 
 
 def harmful(text: str, sources: Iterable[str] = ()) -> str | None:
@@ -50,11 +61,6 @@ def harmful(text: str, sources: Iterable[str] = ()) -> str | None:
     if gives_orders(text):
         return "an order to the model"
     return None
-
-
-def language_of(text: str) -> str:
-    """Return the language that a text is written in; BCP 47."""
-    return detect_language(text).code
 
 
 def sentences(text: str) -> dict[str, str]:
@@ -111,47 +117,6 @@ def unsupported_part(
     return None
 
 
-def retold(text: str, sources: Sequence[str]) -> str:
-    """Return the sentences of a summary of talk that do not say what nobody said: another number, date or
-    name, an order, or words of which hardly any stands in the talk. A sentence in the first person gets the
-    name of who said so, and is left out where nobody did. In another language than the talk names are not
-    looked for, since some languages write all nouns as names.
-
-    Args:
-        text: As the model wrote it.
-        sources: Messages, each behind its speaker ("Ben: …"), and summaries of earlier ones.
-    """
-    whole = "\n".join(sources)
-    language, own = language_of(whole), language_of(text)
-    known = wording(whole, language)
-
-    def as_said(sentence: str) -> str:
-        if not _tells(sentence):
-            return sentence
-        if harmful(sentence, sources) is not None:
-            return ""
-        if in_first_person(sentence, own):
-            said = (one for one in sources if unsupported_part(sentence, language, [one]) is None)
-            head, mark, _ = next(said, "").partition(": ")
-            is_named = sentence.startswith(f"{head}: ")
-            return sentence if is_named else f"{head}: {sentence}" if mark else ""
-        if own == language:
-            return "" if unsupported_part(sentence, language, [whole], share=RETOLD) else sentence
-        told = wording(sentence, own)
-        missing = missing_words(told.words, known.words | known.dates | known.numbers)
-        is_said = len(missing) <= (1 - RETOLD) * len(told.words)
-        return sentence if is_said and told.numbers <= known.numbers else ""
-
-    lines = (
-        " ".join(filter(None, map(as_said, _SENTENCES.split(line)))) for line in text.splitlines()
-    )
-    return "\n".join(lines).strip()
-
-
-def _tells(text: str) -> bool:
-    return any(map(str.isalnum, text))
-
-
 def turned_round(text: str, language: str, sources: Sequence[str]) -> bool:
     """Whether a text denies what all of its sources say, or says what all of them deny."""
     told = {wording(source, language).negated for source in sources}
@@ -172,7 +137,10 @@ def in_first_person(text: str, language: str) -> bool:
             written_so = len(word) == 1 or not word[0].isupper() or not found.start()
             if written_so and not (len(word) > 1 and word.isupper()):
                 return True
-    return False
+    words = split_words(text)
+    if not WORLDWIDE.first_person.isdisjoint(words[:1]):
+        return True
+    return not WORLDWIDE.first_person.isdisjoint(words) and not is_surely(text, code)
 
 
 def tells_of_speaker(text: str, said: Iterable[str]) -> bool:
@@ -198,39 +166,12 @@ def tells_of_speaker(text: str, said: Iterable[str]) -> bool:
     return False
 
 
-def missing_words(words: Iterable[str], known: Collection[str]) -> set[str]:
-    """Return the words that are not among others, endings aside."""
-    alike: dict[str, list[str]] = {}
-    for word in known:
-        alike.setdefault(word[:_BEGINNING], []).append(word)
-    return {
-        word
-        for word in words
-        if word not in known
-        and not any(_are_forms(word, one) for one in alike.get(word[:_BEGINNING], ()))
-    }
-
-
-def telling_words(text: str, language: str) -> frozenset[str]:
-    """Return the words of a text that say something, with its numbers and dates."""
-    found = wording(text, language)
-    return found.words | found.numbers | found.dates
-
-
-def _are_forms(word: str, other: str) -> bool:
-    """Whether two words are one but for their endings."""
-    if word.isdigit() or is_unspaced(word):
-        return False
-    begun = max(_BEGINNING, max(len(word), len(other)) - _BEGINNING)
-    return word[:begun] == other[:begun]
-
-
 def calendar_words(found: Wording, language: str) -> set[str]:
     """Return its weekdays, months and seasons, also those in the plural."""
     times = (LANGUAGES.get(primary(language)) or LANGUAGES["en"]).times
     calendar = {*times.months, *times.day_names, *times.seasons}
     named = {word for word in found.words if word in calendar or singular(word) in calendar}
-    return {singular(word) for word in found.dates | named if len(word) > _BEGINNING}
+    return {singular(word) for word in found.dates | named if len(word) > LETTERS_ALIKE}
 
 
 def _date_forms(days: Iterable[date], language: str) -> Iterator[str]:

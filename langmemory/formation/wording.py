@@ -6,12 +6,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
 from langmemory.formation.statements import cues
-from langmemory.languages import LANGUAGES, WordOrder, is_unspaced, primary, split_words
+from langmemory.languages import (
+    LANGUAGES,
+    WordOrder,
+    detect_language,
+    is_unspaced,
+    primary,
+    split_words,
+)
 
 _NUMBER = re.compile(r"(?:(?<![a-z0-9])([-−]|[<>≤≥] ?))?(\d+(?:[.,:]\d+)*)")
 """With the sign before it; that of "3-7" is none."""
@@ -23,6 +31,8 @@ _MARKED = re.compile(
 of a question."""
 _ANSWER = re.compile(r"(?:^|[.!?] )([^\W\d_]+)[,，]")
 """The word of an answer ("No, Kim comes"), which denies nothing of what follows."""
+LETTERS_ALIKE: Final = 3
+"""That an ending may have: "lives" and "lived" are one word."""
 _CAPITAL = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
 
 
@@ -193,3 +203,35 @@ def _fold_accents(word: str) -> str:
 def singular(word: str) -> str:
     """Without a plural or third-person s: "cats" is "cat"."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def language_of(text: str) -> str:
+    """Return the language that a text is written in; BCP 47."""
+    return detect_language(text).code
+
+
+def missing_words(words: Iterable[str], known: Collection[str]) -> set[str]:
+    """Return the words that are not among others, endings aside."""
+    alike: dict[str, list[str]] = {}
+    for word in known:
+        alike.setdefault(word[:LETTERS_ALIKE], []).append(word)
+    return {
+        word
+        for word in words
+        if word not in known
+        and not any(_are_forms(word, one) for one in alike.get(word[:LETTERS_ALIKE], ()))
+    }
+
+
+def telling_words(text: str, language: str) -> frozenset[str]:
+    """Return the words of a text that say something, with its numbers and dates."""
+    found = wording(text, language)
+    return found.words | found.numbers | found.dates
+
+
+def _are_forms(word: str, other: str) -> bool:
+    """Whether two words are one but for their endings."""
+    if word.isdigit() or is_unspaced(word):
+        return False
+    begun = max(LETTERS_ALIKE, max(len(word), len(other)) - LETTERS_ALIKE)
+    return word[:begun] == other[:begun]

@@ -160,12 +160,18 @@ class Worldwide:
 
     courtesies: frozenset[str]
     """Words of greetings, thanks and assent."""
+    first_person: frozenset[str]
+    """Words by which somebody speaks of themselves."""
     refusals: tuple[str, ...]
     """Regular expressions of how a model begins that refuses to answer."""
     conditions: tuple[str, ...]
     """Words by which a sentence supposes something."""
     legal_forms: frozenset[str]
     """What an organisation's name may end with, left out in comparing."""
+    corrections: tuple[str, ...]
+    """Regular expressions by which somebody corrects what was said before; see `Language.corrections`."""
+    declines: re.Pattern[str]
+    """A polite no, which corrects nothing."""
 
 
 WORLDWIDE: Final = read(Worldwide, Path(__file__).with_name("worldwide.toml"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from langmemory.languages.language import Language
+from langmemory.languages.language import WORLDWIDE, Language
 from langmemory.languages.tables import Topic
 from langmemory.languages.writing import (
     is_unspaced,
@@ -45,6 +45,21 @@ def detect_language(text: str) -> Language:
 @lru_cache(maxsize=256)
 def _detected(text: str, languages: int) -> str:
     """The code of a text's language, among so many: a query is asked for several times."""
+    return max(LANGUAGES, key=_hits(text).__getitem__)
+
+
+def is_surely(text: str, code: str) -> bool:
+    """Whether a text is in a language, and in none that nothing is known of: a quarter of its words are stop
+    words of it, two at least, and half as many again as of any other language."""
+    text = text[:DETECTED_CHARACTERS]
+    hits = _hits(text)
+    most = max((count for one, (count, _) in hits.items() if one != code), default=0)
+    least = 2 if is_unspaced(text) else max(2, len(split_words(text)) / 4)
+    return hits[code][0] >= max(least, 1.5 * most)
+
+
+def _hits(text: str) -> dict[str, tuple[int, int]]:
+    """By code, how many stop words and words for times a text has of each language."""
     words = split_words(text)
     unspaced = is_unspaced(text)
 
@@ -58,7 +73,7 @@ def _detected(text: str, languages: int) -> str:
             times = 1 + sum(word in text for word in language.temporal_words)
         return count, times
 
-    return max(LANGUAGES.values(), key=hits).code
+    return {code: hits(language) for code, language in LANGUAGES.items()}
 
 
 def is_correction(text: str) -> bool:
@@ -67,9 +82,11 @@ def is_correction(text: str) -> bool:
     Asked in every registered language, as such texts are too short to tell theirs. A polite no of any
     language at its beginning corrects nothing.
     """
-    words = LANGUAGES.everywhere
-    folded = words.declines.sub("", text.casefold(), count=1)
-    return any(re.search(pattern, folded) for pattern in words.corrections)
+    folded = text.casefold()
+    for words in (LANGUAGES.everywhere, WORLDWIDE):
+        folded = words.declines.sub("", folded, count=1)
+    patterns = (*LANGUAGES.everywhere.corrections, *WORLDWIDE.corrections)
+    return any(re.search(pattern, folded) for pattern in patterns)
 
 
 def keyword_terms(

@@ -27,13 +27,8 @@ from langmemory.context.marking import quoted_lines
 from langmemory.core_files import CORE_FILES, CoreFileError
 from langmemory.core_files.conventions import purpose_of
 from langmemory.errors import ConfigError, LangMemoryError
-from langmemory.formation.grounding import (
-    harmful,
-    language_of,
-    missing_words,
-    telling_words,
-    unsupported_part,
-)
+from langmemory.formation.grounding import harmful, unsupported_part
+from langmemory.formation.wording import language_of, missing_words, telling_words
 from langmemory.nodes.access import changes_of, core_files_of
 from langmemory.nodes.namespaces import NamespaceTemplate, RunScope
 from langmemory.nodes.node import MemoryNode

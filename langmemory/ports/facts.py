@@ -28,6 +28,7 @@ EXTRACTION_FAILED: Final = "extraction failed"
 made of it, and the turns stay as they were said."""
 UNREAD: Final = "an answer that could not be read"
 """Among what an extraction dropped, once for each question that a model did not answer."""
+TAKEN_BACK: Final = "taken back afterwards"
 READ_IN_PART: Final = "read in part"
 """Among what an extraction dropped, once for each turn too long to be read whole; the note of the run
 counts them."""

@@ -16,9 +16,8 @@ from langmemory.formation.batch import Batch
 from langmemory.formation.duplicates import raise_confidence
 from langmemory.formation.extraction.extractor import Extractor
 from langmemory.formation.extraction.grounded import grounded
-from langmemory.formation.grounding import missing_words
 from langmemory.formation.rules import RuleExtractor
-from langmemory.formation.wording import wording
+from langmemory.formation.wording import missing_words, wording
 from langmemory.ports.facts import READ_IN_PART, Extraction, Fact
 from langmemory.steps import Steps, awaiting, blocking, call
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise, takewhile
 from typing import Final, Literal
 
@@ -26,9 +26,7 @@ from langmemory.formation.grounding import (
     calendar_words,
     harmful,
     in_first_person,
-    missing_words,
     sentences,
-    telling_words,
 )
 from langmemory.formation.relations.vocabulary import (
     AT_TIMES,
@@ -37,6 +35,7 @@ from langmemory.formation.relations.vocabulary import (
     relation_named,
 )
 from langmemory.formation.relations.vocabulary import WORDS as RELATION_WORDS
+from langmemory.formation.replaced import replaced
 from langmemory.formation.rules.clauses import (
     Clause,
     own_words,
@@ -49,18 +48,34 @@ from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
 from langmemory.formation.rules.questions import answered_question, complete_answer, may_answer
+from langmemory.formation.rules.replaced import Replaced
 from langmemory.formation.statements import cues
 from langmemory.formation.times import find
-from langmemory.formation.wording import Wording, capitalised_words, wording
+from langmemory.formation.wording import (
+    Wording,
+    capitalised_words,
+    missing_words,
+    telling_words,
+    wording,
+)
 from langmemory.languages import (
     LANGUAGES,
     detect_language,
+    is_surely,
     is_unspaced,
     split_words,
     word_forms,
 )
 from langmemory.languages.spelling import normalised_text
-from langmemory.ports.facts import Claim, CoreSuggestion, Extraction, Fact, SessionSummary, When
+from langmemory.ports.facts import (
+    TAKEN_BACK,
+    Claim,
+    CoreSuggestion,
+    Extraction,
+    Fact,
+    SessionSummary,
+    When,
+)
 from langmemory.types import NO_LONGER
 
 SHORT_ANSWER: Final = 8
@@ -71,6 +86,8 @@ PLAINLY: Final = 0.4
 
 UNSAID: Final = "no person said so"
 FIRST_PERSON: Final = "in the first person"
+SECOND_PERSON: Final = "in the second person"
+OF_NOBODY: Final = "about nobody and nothing that has a name"
 QUOTED_HEAD: Final = "a head of the quotation"
 REPEATS: Final = "says a sentence again"
 OF_ASSISTANT: Final = "repeats the assistant"
@@ -171,6 +188,8 @@ class Talk:
     def ground(self, text: str) -> tuple[Turn, ...] | str:
         """Return the turns that say what a text says; or why none does."""
         said = [turn.text for turn in self.batch.turns]
+        if any(text.startswith(f"{name}:") for name in self._speakers):
+            return QUOTED_HEAD
         if HEAD.search(text) and not any(text in one for one in said):
             return QUOTED_HEAD
         if (reason := harmful(text, said)) is not None:
@@ -190,11 +209,20 @@ class Talk:
                 worst = verdict
         if not found:
             return worst
+        language = detect_language(text).code
+        if any(one.is_missed_by(text, language) for one in self._replaced):
+            return TAKEN_BACK
         told = [turn for turn in found if self._speakers[turn.speaker] & _words_of(text)] or found
         confided = [turn for turn in self._confided(text) if turn not in told]
         if any(turn not in self.batch.turns for turn in confided):
             return CONFIDED
         return (*told, *confided)
+
+    @cached_property
+    def _replaced(self) -> list[Replaced]:
+        """What persons said otherwise afterwards."""
+        everyone = (*self.batch.before, *self.batch.turns)
+        return replaced([(turn.speaker, turn.text) for turn in everyone if is_person(turn)])
 
     def _confided(self, text: str) -> Iterator[Turn]:
         """The private turns that have words of a text which nobody says to all: it may rest on other turns
@@ -219,8 +247,24 @@ class Talk:
         names = frozenset().union(*map(split_words, self._speakers))
         for heard in self._persons:
             said = without_injected_text(heard.turn.text)
-            if heard.sizes and not is_small_talk(said, names):
+            smallest = (one for passages in heard.sizes[:2] for one in passages)
+            if any(map(self._tells_of_somebody, smallest)) and not is_small_talk(said, names):
                 yield heard.turn
+
+    def _tells_of_somebody(self, passage: _Passage) -> bool:
+        """Whether a passage tells of somebody or something with a name, other than who is spoken to. What may
+        be in a language of which nothing is known, does."""
+        text, code = passage.text, passage.code
+        if passage.asked or _speaks_of_itself(passage) or not is_surely(text, code):
+            return True
+        patterns = (pattern for _, pattern in _patterns(code).pronouns)
+        if any(_has_word(text, pattern) for pattern in patterns):
+            return True
+        if any(map(person_words().is_role, split_words(text))):
+            return True
+        others = self.others(passage.turn.speaker)
+        called = [words for name, words in others.items() if not _tells_of(name, text)]
+        return bool(capitalised_words(text) - frozenset().union(*called))
 
     def _is_promise(self, text: str) -> bool:
         """Whether a text says what an assistant does itself."""
@@ -233,7 +277,12 @@ class Talk:
         """Why a turn does not say what a text says; None where it does."""
         if in_first_person(text, heard.code):
             return FIRST_PERSON
+        known = LANGUAGES.get(heard.code)
+        if known is not None and not known.second_person.isdisjoint(split_words(text)):
+            return SECOND_PERSON
         own = _Statement.of(text, heard, self)
+        if not (own.names or own.roles or own.numbers or own.dates or own.names_speaker):
+            return OF_NOBODY
         reason = UNSAID
         for passages in heard.sizes:
             differs = None
@@ -281,6 +330,7 @@ class _Statement:
     talk: Talk
     patterns: Patterns
     speaker: frozenset[str]
+    names_speaker: bool
     names: frozenset[str]
     """Without the speaker's."""
     subject: frozenset[str]
@@ -316,6 +366,7 @@ class _Statement:
             talk=talk,
             patterns=patterns,
             speaker=speaker,
+            names_speaker=bool(_words_of(text) & speaker) or begun is not None,
             names=names,
             subject=frozenset(word for one in first for word in _words_of(one) & names),
             numbers=numbers,
@@ -386,7 +437,7 @@ class _Statement:
         if not passage.asked and self.negated != _is_negated(
             (strip_openers(text, self.patterns)[0] for text, _ in telling), code
         ):
-            return "differs", OPPOSITE
+            return ("lacks" if missing else "differs"), OPPOSITE
         return "fits", ""
 
     def _units(self, theirs: Wording) -> frozenset[str]:
@@ -409,15 +460,10 @@ class _Statement:
     def _leads(self, passage: _Passage) -> bool:
         """Whether a passage speaks of whoever says it."""
         return any(
-            self._is_own(found, text)
+            _has_word(text, pattern, spaced=self.patterns.grammar.spaced)
             for text, _ in passage.clauses
             for pattern in (self.patterns.i, self.patterns.we)
-            for found in pattern.finditer(text)
         )
-
-    def _is_own(self, found: re.Match[str], text: str) -> bool:
-        before = text[: found.start()]
-        return not self.patterns.grammar.spaced or not before or not before[-1].isalnum()
 
     def _leans(self, passage: _Passage) -> bool:
         """Whether a passage leaves open of whom it speaks: "She lives there", "In Kiel"."""
@@ -449,6 +495,8 @@ class _Statement:
         about_speaker = bool(_words_of(self.text.split(maxsplit=1)[0]) & self.speaker)
         if not about_speaker:
             return False
+        if _speaks_to_others(passage):
+            return True
         role_of = person_words().role_of
         spoken = filter(person_words().is_role, split_words(passage.text))
         of = {role_of.get(word, word) for word in spoken}
@@ -457,6 +505,24 @@ class _Statement:
         others = any(pattern.match(begins) for _, pattern in self.patterns.pronouns)
         foreign = _names(begins.split(maxsplit=1)[0], passage.code) if begins else frozenset()
         return bool(of - mine) or others or bool(foreign & self._foreign_names(passage, theirs))
+
+
+def _has_word(text: str, pattern: re.Pattern[str], *, spaced: bool = True) -> bool:
+    """Whether a pattern of the beginning of words matches somewhere in a text."""
+    begins = (found.start() for found in pattern.finditer(text))
+    return any(not spaced or not at or not text[at - 1].isalnum() for at in begins)
+
+
+def _speaks_of_itself(passage: _Passage) -> bool:
+    """Whether a passage is in the first person, anywhere."""
+    return any(in_first_person(text, passage.code) for text, _ in passage.clauses)
+
+
+def _speaks_to_others(passage: _Passage) -> bool:
+    """Whether a passage speaks of who is spoken to, and not of whoever says it."""
+    known = LANGUAGES.get(passage.code)
+    spoken = known.second_person if known is not None else frozenset[str]()
+    return not spoken.isdisjoint(split_words(passage.text)) and not _speaks_of_itself(passage)
 
 
 def _tells_of(name: str, text: str) -> bool:

@@ -67,13 +67,22 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Example:
+    """Something said, ``{other}`` is a name, and what ``{name}`` is noted to have said."""
+
+    said: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SmallPrompt:
     """How a small model is asked in one language; ``{name}`` and ``{other}`` are names that the talk
     does not have, so that a note copied from the example is found out."""
 
-    instructions: str
-    said: str
-    notes: tuple[str, ...]
+    instructions: tuple[str, ...]
+    """Sentences."""
+    examples: tuple[Example, ...]
+    """With what is noted, told by two persons in turn."""
     nothing: str
     """Something said of which nothing is noted."""
     names: tuple[str, ...]
@@ -177,14 +186,18 @@ def _lead(code: str, batch: Batch) -> list[BaseMessage]:
     }
     free = [name for name in asked.names if words.isdisjoint(split_words(name))] or asked.names
     name, other = free[0], free[-1]
-    fill = {"name": name, "other": other}
-    notes = [note.format(**fill) for note in asked.notes]
+    shown: list[tuple[str, str, list[str]]] = []
+    for number, one in enumerate(asked.examples):
+        speaker, named = (other, name) if number % 2 else (name, other)
+        notes = [note.format(name=speaker, other=named) for note in one.notes]
+        shown.append((speaker, one.said.format(other=named), notes))
+    shown.insert(1, (other, asked.nothing, []))
     return [
-        SystemMessage(" ".join(asked.instructions.split())),
-        HumanMessage(f"{name}: {asked.said.format(**fill)}"),
-        AIMessage(_as_json(notes)),
-        HumanMessage(f"{other}: {asked.nothing}"),
-        AIMessage(_as_json([])),
+        SystemMessage(" ".join(asked.instructions)),
+        *chain.from_iterable(
+            (HumanMessage(f"{speaker}: {said}"), AIMessage(_as_json(notes)))
+            for speaker, said, notes in shown
+        ),
     ]
 
 
@@ -200,10 +213,10 @@ def _shown(turn: Turn, code: str) -> str:
 
 
 def _notes(raw: str) -> tuple[str, ...]:
-    """The notes of an answer, each once. Raises `BadAnswerError`."""
+    """The notes of an answer, each once, without those that break off. Raises `BadAnswerError`."""
     entries = json_object(raw, field="facts", entry="text").value["facts"]
     texts = (one.get("text", one.get("fact")) if isinstance(one, dict) else one for one in entries)
-    notes = (clean(text) for text in texts if isinstance(text, str))
+    notes = (clean(text) for text in texts if isinstance(text, str) and len(text) < NOTE_CHARACTERS)
     return tuple(dict.fromkeys(note for note in notes if any(map(str.isalnum, note))))
 
 

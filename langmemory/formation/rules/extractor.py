@@ -19,12 +19,19 @@ from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.questions import complete_answer, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
+from langmemory.formation.rules.replaced import corrected, spoken
 from langmemory.formation.rules.requests import standing_requests
 from langmemory.formation.rules.retractions.corrections import corrects_another
 from langmemory.formation.rules.retractions.held import Held, held_of, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
 from langmemory.languages import LANGUAGES, detect_language, split_words
-from langmemory.ports.facts import READ_IN_PART, Extraction, Fact, SnapshotKnowledge
+from langmemory.ports.facts import (
+    READ_IN_PART,
+    TAKEN_BACK,
+    Extraction,
+    Fact,
+    SnapshotKnowledge,
+)
 
 logger = logging.getLogger("langmemory.formation")
 
@@ -94,7 +101,33 @@ class RuleExtractor:
                 "read_in_part turns=%d thread=%s: of each the first and last %d characters",
                 in_part, batch.thread_id, MOST_READ // 2,
             )  # fmt: skip
-        return Extraction(facts=tuple(join_repetitions(facts)), dropped=(READ_IN_PART,) * in_part)
+        kept = list(_not_corrected(facts, batch.turns)) if facts else []
+        dropped = (READ_IN_PART,) * in_part + (TAKEN_BACK,) * (len(facts) - len(kept))
+        return Extraction(facts=tuple(join_repetitions(kept)), dropped=dropped)
+
+
+def _not_corrected(facts: Sequence[Fact], turns: Sequence[Turn]) -> Iterator[Fact]:
+    """The facts without those of which a later turn says another number, date or name, unless a later fact
+    takes their place."""
+    wrong = [
+        one
+        for one in corrected(
+            spoken([(turn.speaker, turn.text) for turn in turns if is_person(turn)])
+        )
+        if one.was_wrong
+    ]
+    for place, fact in enumerate(facts):
+        missed = any(one.is_missed_by(fact.text, fact.language) for one in wrong)
+        if not missed or any(_takes_place(one, fact) for one in facts[place + 1 :]):
+            yield fact
+
+
+def _takes_place(fact: Fact, old: Fact) -> bool:
+    mine, theirs = fact.claims[:1], old.claims[:1]
+    return bool(mine and theirs) and (
+        (fact.ends or fact.corrects)
+        and (mine[0].subject, mine[0].relation) == (theirs[0].subject, theirs[0].relation)
+    )
 
 
 class Memory:

@@ -20,7 +20,7 @@ from langmemory.changes import (
     UpdateMemory,
     WithdrawReview,
 )
-from langmemory.formation.grounding import language_of
+from langmemory.formation.wording import language_of
 from langmemory.languages.spelling import normalised_text
 from langmemory.lifecycle.consolidation.listing import (
     CONCLUDED,

@@ -11,13 +11,11 @@ from langmemory.formation.grounding import (
     MAX_CHARACTERS,
     harmful,
     is_copied,
-    language_of,
-    missing_words,
     sentences,
-    telling_words,
     turned_round,
     unsupported_part,
 )
+from langmemory.formation.wording import language_of, missing_words, telling_words
 from langmemory.lifecycle.consolidation.listing import (
     AnyOperation,
     CoreText,

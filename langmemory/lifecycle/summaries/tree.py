@@ -20,7 +20,8 @@ import numpy as np
 from langmemory.changes import AddMemory, Change, RemoveMemory, UpdateMemory
 from langmemory.errors import LangMemoryError
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
-from langmemory.formation.grounding import harmful, language_of, unsupported_part
+from langmemory.formation.grounding import harmful, unsupported_part
+from langmemory.formation.wording import language_of
 from langmemory.lifecycle.retention import DAY_US
 from langmemory.lifecycle.summaries.extracts import Unit, extract, unit_of
 from langmemory.lifecycle.summaries.nodes import (

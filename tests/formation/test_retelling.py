@@ -1,0 +1,91 @@
+"""A summary of talk tells nothing that nobody stated, and marks what was replaced afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.retelling import Said, retold
+from langmemory.formation.rules import RuleExtractor
+from langmemory.nodes.summarize import RunningSummary, summarize_messages
+from tests.formation.test_grounded import MONDAY
+from tests.scripted import ScriptedModel
+from tests.tables import tables
+
+CASES = tables(__file__)
+
+
+def said(column: str) -> list[Said]:
+    """The messages of a row."""
+    split = (one.split(": ", 1) for one in column.split(" | "))
+    return [
+        Said(speaker="assistant" if who == "A" else who, text=text, is_person=who != "A")
+        for who, text in split
+    ]
+
+
+@pytest.mark.parametrize(("sentence", "talk", "instead"), CASES["replaced"])
+def test_what_was_said_instead_stands_behind_it(sentence: str, talk: str, instead: str) -> None:
+    """A sentence that tells a number, date or name that its speaker replaced is followed by their words,
+    also where they come after what is summed up."""
+    heard = said(talk)
+    for summed_up in (heard, heard[:-1]):
+        text = retold(sentence, summed_up, heard=heard)
+        assert instead in text.partition(sentence)[2], text
+
+
+@pytest.mark.parametrize(("sentence", "talk"), CASES["standing"])
+def test_what_holds_stands_alone(sentence: str, talk: str) -> None:
+    """Another number of something else replaces nothing."""
+    assert retold(sentence, said(talk)) in (sentence, f"{talk.partition(':')[0]}: {sentence}")
+
+
+@pytest.mark.parametrize(("text", "talk", "left"), CASES["kept"])
+def test_a_sentence_says_something_that_was_stated(text: str, talk: str, left: str) -> None:
+    """Fragments, greetings, refusals and what somebody quoted are left out. What was asked, supposed or said
+    in jest is told in the words of who said it."""
+    assert retold(text, said(talk)) == left
+
+
+def summarized(
+    model: ScriptedModel, messages: list[AnyMessage], before: RunningSummary | None
+) -> RunningSummary:
+    """Summarize all but the last message."""
+    result = summarize_messages(
+        messages, running_summary=before, model=model, max_tokens=400,
+        max_tokens_before_summary=1, max_summary_tokens=128, grounded=True,
+    )  # fmt: skip
+    assert result.running_summary is not None, result.error
+    return result.running_summary
+
+
+def test_a_correction_after_the_summary_reaches_the_next_one() -> None:
+    """What a summary says and a later message corrects is marked when that is summed up, too, though the
+    first message is gone; and the mark stays."""
+    first = HumanMessage("My exam is on 3 May.", name="Uma", id="1")
+    ok = AIMessage("Noted.", id="2")
+    later = HumanMessage("Sorry, on 7 May.", name="Uma", id="3")
+    thanks = HumanMessage("Thank you for that!", name="Uma", id="4")
+    model = ScriptedModel(otherwise="Uma's exam is on 3 May.")
+    summary = summarized(model, [first, ok, HumanMessage("Fine.", name="Uma", id="0")], None)
+    assert summary.summary == "Uma's exam is on 3 May."
+    summary = summarized(model, [later, ok.model_copy(update={"id": "5"}), thanks], summary)
+    assert summary.summary == "Uma's exam is on 3 May. Uma: Sorry, on 7 May."
+    more = HumanMessage("I like plums and pears.", name="Uma", id="6")
+    summary = summarized(model, [thanks.model_copy(update={"id": "7"}), more], summary)
+    assert summary.summary == "Uma's exam is on 3 May. Uma: Sorry, on 7 May."
+
+
+def test_rules_make_no_fact_of_what_is_corrected() -> None:
+    """A plan whose date its speaker corrects right away is no memory."""
+    texts = (
+        "My driving test is on 20 June.",
+        "Sorry, on 22 June, the 20th is my brother's graduation.",
+    )
+    turns = tuple(
+        Turn(key=text, text=text, role="user", speaker="Desi", said_at=MONDAY) for text in texts
+    )
+    found = RuleExtractor().extract(Batch(namespace=("m",), thread_id="t", turns=turns))
+    assert not [fact.text for fact in found.facts if "20" in fact.text]
+    assert "taken back afterwards" in found.dropped
