@@ -38,6 +38,7 @@ def test_a_reader_answers_from_what_each_system_finds() -> None:
     asked = [one.question for one in answers["balanced"].answered]
     assert len(asked) == 7  # the question that nothing answers is left out
     assert all(one.cost.calls == 7 and not one.cost.failures for one in answers.values())
+    assert all(one.judging.calls == 7 for one in answers.values())
     assert answers[FULL_CONTEXT].share("right", "multi-hop") == 1.0
     assert answers["balanced"].share("right") >= answers["keyword arm"].share("right") > 0.5
     notes = answers["balanced"].answered[-1].answer.splitlines()
@@ -112,6 +113,7 @@ def test_the_command_shows_answers_and_writes_them(
     result = CliRunner().invoke(app, ["eval", *chosen, "--json", str(out)])
     assert result.exit_code == 0, result.output
     assert "full context" in result.output
+    assert "calls" in result.output
     report = json.loads(out.read_text())
     assert (report["reader"], report["judge"]) == ("local:reader", "local:judge")
     assert [len(one["answered"]) for one in report["systems"]] == [7, 7]

@@ -49,12 +49,14 @@ from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
 from langmemory.formation.rules.questions import answered_question, complete_answer, may_answer
 from langmemory.formation.rules.replaced import Replaced
+from langmemory.formation.rules.retractions.frame import FRAMES
 from langmemory.formation.statements import cues
 from langmemory.formation.times import find
 from langmemory.formation.wording import (
     Wording,
     capitalised_words,
     missing_words,
+    singular,
     telling_words,
     wording,
 )
@@ -87,6 +89,7 @@ PLAINLY: Final = 0.4
 UNSAID: Final = "no person said so"
 FIRST_PERSON: Final = "in the first person"
 SECOND_PERSON: Final = "in the second person"
+SAYS_NOTHING: Final = "thanks, praise, or something left open"
 OF_NOBODY: Final = "about nobody and nothing that has a name"
 QUOTED_HEAD: Final = "a head of the quotation"
 REPEATS: Final = "says a sentence again"
@@ -219,6 +222,13 @@ class Talk:
         return (*told, *confided)
 
     @cached_property
+    def _ordinary(self) -> frozenset[str]:
+        """The words that somebody wrote small, so that they are no names."""
+        everyone = (*self.batch.before, *self.batch.turns)
+        small = (word for turn in everyone for word in turn.text.split() if word[:1].islower())
+        return _words_of(" ".join(small))
+
+    @cached_property
     def _replaced(self) -> list[Replaced]:
         """What persons said otherwise afterwards."""
         everyone = (*self.batch.before, *self.batch.turns)
@@ -281,7 +291,10 @@ class Talk:
         if known is not None and not known.second_person.isdisjoint(split_words(text)):
             return SECOND_PERSON
         own = _Statement.of(text, heard, self)
-        if not (own.names or own.roles or own.numbers or own.dates or own.names_speaker):
+        if own.says_nothing:
+            return SAYS_NOTHING
+        named = own.names_speaker or own.names - self._ordinary
+        if not (named or own.roles or own.numbers or own.dates):
             return OF_NOBODY
         reason = UNSAID
         for passages in heard.sizes:
@@ -379,6 +392,19 @@ class _Statement:
             words=own.words | own.dates,
         )
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it only thanks, agrees or praises, or leaves open what it is about: "Ann chose it"."""
+        known = LANGUAGES.get(self.heard.code)
+        if known is None or self.numbers or self.dates or self.roles:
+            return False
+        fillers = {singular(word) for word in known.fillers}
+        if self.telling and {singular(word) for word in self.telling} <= fillers:
+            return not self.names
+        last = split_words(self.text)[-1:]
+        frame = FRAMES.get(self.heard.code)
+        return bool(last and frame and re.fullmatch(frame.it, last[0], re.IGNORECASE))
+
     def compare(self, passage: _Passage) -> tuple[_Sure, str]:
         """Whether a passage says it, and if not, why."""
         code = passage.code
@@ -440,6 +466,20 @@ class _Statement:
             return ("lacks" if missing else "differs"), OPPOSITE
         return "fits", ""
 
+    def _is_yours(self, passage: _Passage) -> bool:
+        """Whether what is first told of the speaker is who is spoken to's: "Your help means a lot to me"."""
+        known = LANGUAGES.get(passage.code)
+        if known is None:
+            return False
+        first = next(
+            (one for word in split_words(self.text) if (one := _words_of(word) & self.telling)),
+            None,
+        )
+        yours, mine = (
+            _behind(words, passage.text) for words in (known.second_person, known.first_person)
+        )
+        return bool(first and first & yours and not first & mine)
+
     def _units(self, theirs: Wording) -> frozenset[str]:
         """Words for time of the statement, where a passage has none that could be others."""
         known = LANGUAGES.get(self.heard.code)
@@ -490,13 +530,13 @@ class _Statement:
             # Who takes part in a talk tells of themselves; that they are addressed says nothing of them.
             if words & self.subject and (leads or not _tells_of(name, passage.text)):
                 return True
-        if leads or passage.asked:
+        if passage.asked:
             return False
         about_speaker = bool(_words_of(self.text.split(maxsplit=1)[0]) & self.speaker)
-        if not about_speaker:
-            return False
-        if _speaks_to_others(passage):
+        if about_speaker and (_speaks_to_others(passage) or self._is_yours(passage)):
             return True
+        if leads or not about_speaker:
+            return False
         role_of = person_words().role_of
         spoken = filter(person_words().is_role, split_words(passage.text))
         of = {role_of.get(word, word) for word in spoken}
@@ -523,6 +563,14 @@ def _speaks_to_others(passage: _Passage) -> bool:
     known = LANGUAGES.get(passage.code)
     spoken = known.second_person if known is not None else frozenset[str]()
     return not spoken.isdisjoint(split_words(passage.text)) and not _speaks_of_itself(passage)
+
+
+def _behind(words: frozenset[str], text: str) -> frozenset[str]:
+    """The words that stand right behind one of these."""
+    pairs = pairwise(split_words(text))
+    return frozenset(
+        word for before, after in pairs if before in words for word in _words_of(after)
+    )
 
 
 def _tells_of(name: str, text: str) -> bool:

@@ -42,6 +42,10 @@ MOST_FAILURES: Final = 3
 PART_TOKENS: Final = 300
 """Of a turn, shown at once."""
 
+BROKEN_OFF: Final = "no whole sentence"
+"""Why a note is left out that breaks off, or is a title."""
+_ENDS: Final = tuple(".!?。！？…\"'”’»」)")
+
 SCHEMA: Final[Mapping[str, Any]] = {
     "title": "Notes",
     "type": "object",
@@ -126,6 +130,7 @@ class SmallExtractor:
         asked, cut = parts(replace(batch, tokens=min(batch.tokens or PART_TOKENS, PART_TOKENS)))
         stated = {turn.key for turn in talk_of(batch, tuple(names)).statements()}
         facts: list[Fact] = []
+        dropped: list[str] = []
         calls = read = failed = unread = 0
         problem: ExtractionError | None = None
         for before, turn in _exchanges(asked):
@@ -145,12 +150,14 @@ class SmallExtractor:
                 )
                 continue
             calls, read, failed = calls + answered.calls, read + 1, 0
-            facts += chain.from_iterable(_facts(text, turn) for text in answered.value)
+            whole = [text for text in answered.value if text.endswith(_ENDS)]
+            dropped += [BROKEN_OFF] * (len(answered.value) - len(whole))
+            facts += chain.from_iterable(_facts(text, turn) for text in whole)
         if problem is not None and not read:
             problem.model_calls = calls
             raise problem
-        dropped = (UNREAD,) * unread + (READ_IN_PART,) * cut
-        return Extraction(facts=tuple(facts), model_calls=calls, dropped=dropped)
+        dropped += [UNREAD] * unread + [READ_IN_PART] * cut
+        return Extraction(facts=tuple(facts), model_calls=calls, dropped=tuple(dropped))
 
     extract, aextract = blocking(_extract), awaiting(_extract)
 
@@ -213,10 +220,10 @@ def _shown(turn: Turn, code: str) -> str:
 
 
 def _notes(raw: str) -> tuple[str, ...]:
-    """The notes of an answer, each once, without those that break off. Raises `BadAnswerError`."""
+    """The notes of an answer, each once. Raises `BadAnswerError`."""
     entries = json_object(raw, field="facts", entry="text").value["facts"]
     texts = (one.get("text", one.get("fact")) if isinstance(one, dict) else one for one in entries)
-    notes = (clean(text) for text in texts if isinstance(text, str) and len(text) < NOTE_CHARACTERS)
+    notes = (clean(text) for text in texts if isinstance(text, str))
     return tuple(dict.fromkeys(note for note in notes if any(map(str.isalnum, note))))
 
 

@@ -29,7 +29,7 @@ _QUOTATION = re.compile(
     r"\"[^\"\n]{0,600}\"|“[^”\n]{0,600}”|„[^“”\n]{0,600}[“”]|«[^»\n]{0,600}»|「[^」\n]{0,600}」"
 )
 """Within a line, maybe of several sentences."""
-_ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
+_ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]")
 _QUESTION = re.compile(r"[?？]")
 _COLON = re.compile(r":(?=\s|$)|：|(?<=[\u4e00-\u9fff]):(?!//)")
 _SENTENCE_BEGIN = re.compile(r"(?:.*[.!?…。！？；]\s)?", re.DOTALL)

@@ -106,6 +106,8 @@ class SystemAnswers:
     answered: tuple[Answered, ...] = ()
     cost: Cost = field(default_factory=Cost)
     """Of search and reader, without the judge. Tokens are 0 where the model does not report them."""
+    judging: Cost = field(default_factory=Cost)
+    """Of the judge, without its time."""
 
     def share(self, verdict: Verdict, category: str | None = None) -> float:
         """The share of the questions, of one category or all, with a verdict."""
@@ -227,7 +229,7 @@ def _answer(
                 progress(name, len(answered), len(asked))
         finally:
             system.close()
-    return SystemAnswers(name=name, answered=tuple(answered), cost=cost)
+    return SystemAnswers(name=name, answered=tuple(answered), cost=cost, judging=judging)
 
 
 def _notes_of(

@@ -197,7 +197,7 @@ def render_answers(answers: Sequence[SystemAnswers]) -> RenderableType:
     """The answers of a reader for a terminal: right ones, their cost, and by category."""
     table = _table(
         "Answers: share that is right, words in common with the right one, and what a question costs",
-        *("right", "unclear", "F1", "prompt tokens", "answer tokens", "seconds"),
+        *("right", "unclear", "F1", "prompt tokens", "answer tokens", "seconds", "calls", "judge's"),
     )
     for one in answers:
         if not one.answered:
@@ -210,6 +210,7 @@ def render_answers(answers: Sequence[SystemAnswers]) -> RenderableType:
             f"{cost.prompt_tokens / count:.0f}",
             f"{cost.answer_tokens / count:.0f}",
             f"{cost.seconds / count:.2f}",
+            *(f"{calls / count:.2f}" for calls in (cost.calls, one.judging.calls)),
         )
     counts = Counter(one.category for report in answers[:1] for one in report.answered)
     names = sorted(counts)
