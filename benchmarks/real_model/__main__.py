@@ -36,11 +36,12 @@ from rich.table import Table
 from benchmarks.real_model.judging import Conversation, Label, conversations
 from langmemory import MemoryStore, build_chat_graph, build_reflection_graph
 from langmemory.answers import calls_in_text
-from langmemory.chat_models import bounded, named_chat_model
+from langmemory.chat_models import bounded, form_of, named_chat_model
 from langmemory.config import ModelsConfig
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.pairs import Group, Pair
 from langmemory.formation.extraction.extractor import ModelExtractor
+from langmemory.formation.extraction.small import SmallExtractor
 from langmemory.formation.grounding import sentences, unsupported_part
 from langmemory.formation.judging import ModelJudge
 from langmemory.graphs import build_maintenance_graph
@@ -108,10 +109,10 @@ class Outcome:
 
 
 class Alone:
-    """An extractor of a model that no rules complete."""
+    """An extractor of a model, in the form it can follow, that no rules complete and nothing checks."""
 
     def __init__(self, model: BaseChatModel) -> None:
-        read = ModelExtractor(model)
+        read = SmallExtractor(model) if form_of(model) == "small" else ModelExtractor(model)
         self.extract, self.aextract = read.extract, read.aextract
 
 

@@ -101,25 +101,28 @@ class RuleExtractor:
                 "read_in_part turns=%d thread=%s: of each the first and last %d characters",
                 in_part, batch.thread_id, MOST_READ // 2,
             )  # fmt: skip
-        kept = list(_not_corrected(facts, batch.turns)) if facts else []
+        kept = list(_as_corrected(facts, batch.turns, known)) if facts else []
         dropped = (READ_IN_PART,) * in_part + (TAKEN_BACK,) * (len(facts) - len(kept))
         return Extraction(facts=tuple(join_repetitions(kept)), dropped=dropped)
 
 
-def _not_corrected(facts: Sequence[Fact], turns: Sequence[Turn]) -> Iterator[Fact]:
-    """The facts without those of which a later turn says another number, date or name, unless a later fact
-    takes their place."""
-    wrong = [
-        one
-        for one in corrected(
-            spoken([(turn.speaker, turn.text) for turn in turns if is_person(turn)])
-        )
-        if one.was_wrong
-    ]
+def _as_corrected(
+    facts: Sequence[Fact], turns: Sequence[Turn], known: dict[str, str]
+) -> Iterator[Fact]:
+    """The facts without those of which the same person later says another number, date or name, unless a
+    later fact takes their place anyway; with another number they are read again."""
+    persons = [turn for turn in turns if is_person(turn)]
+    found = corrected(spoken([(turn.speaker, turn.text) for turn in persons]))
+    wrong = [one for one in found if one.was_wrong]
     for place, fact in enumerate(facts):
-        missed = any(one.is_missed_by(fact.text, fact.language) for one in wrong)
+        missed = [one for one in wrong if one.is_missed_by(fact.text, fact.language)]
         if not missed or any(_takes_place(one, fact) for one in facts[place + 1 :]):
             yield fact
+        elif missed[-1].restated:
+            turn = persons[missed[-1].place]
+            for again in _read(replace(turn, text=missed[-1].restated), known, None)[0]:
+                if [one.relation for one in again.claims] == [one.relation for one in fact.claims]:
+                    yield replace(again, evidence=(turn.key, *fact.evidence))
 
 
 def _takes_place(fact: Fact, old: Fact) -> bool:

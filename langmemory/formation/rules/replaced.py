@@ -27,6 +27,7 @@ FURTHER_WORDS: Final = 2
 well answer a question, none."""
 LOOKED_BACK: Final = 12
 """Sentences of the same person among which a correction finds what it corrects."""
+_ISO_DATE: Final = re.compile(r"\b\d{4}-\d\d-0?(?P<day>\d+)\b")
 _HEAD: Final = re.compile(r"([^:：.!?]{1,60}): ")
 """Who said what a summary quotes."""
 _CLAUSES: Final = re.compile(r"[,;:，；：、–—]\s*|\s-\s")
@@ -51,9 +52,21 @@ class Replaced:
     """Telling words of that sentence and of what follows in its message."""
     was_wrong: bool = False
     """The old value never was right: it is corrected, not changed."""
+    place: int = -1
+    """Of the message that says so."""
+
+    @property
+    def restated(self) -> str:
+        """The first sentence with the new number in place of the old one; empty where it is no number."""
+        old, new = "".join(self.gone), "".join(self.came)
+        found = (
+            re.findall(rf"(?<!\d){old}(?!\d)", self.said) if old.isdigit() and new.isdigit() else []
+        )
+        return self.said.replace(old, new) if len(found) == len(self.gone) == 1 else ""
 
     def is_missed_by(self, text: str, language: str) -> bool:
         """Whether a text tells the old value alone, of the same thing."""
+        text = _ISO_DATE.sub(lambda date: date["day"], text)
         own = wording(text, language)
         words = own.words | own.numbers | own.dates | capitalised_words(text)
         if not words & self.gone or words & self.came:
@@ -174,6 +187,7 @@ def corrected(read: Sequence[Spoken]) -> Iterator[Replaced]:
                     instead=one.quoted,
                     after=telling_words(one.following, one.language),
                     was_wrong=one.cue != "changes",
+                    place=one.place,
                 )
 
 

@@ -197,7 +197,16 @@ def render_answers(answers: Sequence[SystemAnswers]) -> RenderableType:
     """The answers of a reader for a terminal: right ones, their cost, and by category."""
     table = _table(
         "Answers: share that is right, words in common with the right one, and what a question costs",
-        *("right", "unclear", "F1", "prompt tokens", "answer tokens", "seconds", "calls", "judge's"),
+        *(
+            "right",
+            "unclear",
+            "F1",
+            "prompt tokens",
+            "answer tokens",
+            "seconds",
+            "calls",
+            "judge's",
+        ),
     )
     for one in answers:
         if not one.answered:
