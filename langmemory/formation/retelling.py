@@ -14,7 +14,7 @@ from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.extraction.junk import is_small_talk
 from langmemory.formation.grounding import harmful, in_first_person, unsupported_part
 from langmemory.formation.replaced import replaced
-from langmemory.formation.rules.clauses import own_words, read_sentences, sentences
+from langmemory.formation.rules.clauses import own_words, read_sentences, sentences, strip_openers
 from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
 from langmemory.formation.rules.reader import NO_NAMES
 from langmemory.formation.rules.replaced import Replaced
@@ -166,6 +166,10 @@ class _Talk:
         if at is None or shares[at][0] < NOT_STATED or shares[at][0] <= most:
             return None
         one, part, _ = parts[at]
+        following = next((text for of, text, _ in parts[at + 1 : at + 2] if of is one), "")
+        patterns = _patterns(one.language)
+        if patterns.withdraws.search(following) or strip_openers(following, patterns)[1]:
+            part = f"{part} {following}"
         return f"{one.speaker}: {part}"
 
     def _quoted(self, body: str) -> str | None:
