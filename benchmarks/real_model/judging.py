@@ -69,11 +69,10 @@ class Conversation:
 
     def judge(self, text: str) -> tuple[Verdict, tuple[Label, ...]]:
         """Return the verdict on a memory, and the facts that it tells."""
-        text = _DATE.sub("", text)
         of_persons = [f"{who}: {words}" for who, words in self.turns if who != "assistant"]
         labels = [one for one in (*self.facts, *self.also) if one.is_in(text, self.language)]
         sources = [*of_persons, *(text for one in labels for text in one.texts)]
-        if unsupported_part(text, self.language, sources):
+        if unsupported_part(_DATE.sub("", text), self.language, sources):
             return "invented", ()
         has_head = any(text.startswith(f"{who}:") for who, _ in self.turns)
         if has_head or not labels:

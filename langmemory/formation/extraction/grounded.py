@@ -399,8 +399,9 @@ class _Statement:
         if known is None or self.numbers or self.dates or self.roles:
             return False
         fillers = {singular(word) for word in known.fillers}
-        if self.telling and {singular(word) for word in self.telling} <= fillers:
-            return not self.names
+        only_fillers = self.telling and {singular(word) for word in self.telling} <= fillers
+        if only_fillers and not self.names - self.subject:
+            return True
         last = split_words(self.text)[-1:]
         frame = FRAMES.get(self.heard.code)
         return bool(last and frame and re.fullmatch(frame.it, last[0], re.IGNORECASE))
