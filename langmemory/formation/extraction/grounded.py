@@ -48,7 +48,7 @@ from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
 from langmemory.formation.rules.questions import answered_question, complete_answer, may_answer
-from langmemory.formation.rules.replaced import Replaced
+from langmemory.formation.rules.replaced import MAX_CHARACTERS, Replaced
 from langmemory.formation.rules.retractions.frame import FRAMES
 from langmemory.formation.statements import cues
 from langmemory.formation.times import find
@@ -225,7 +225,12 @@ class Talk:
     def _ordinary(self) -> frozenset[str]:
         """The words that somebody wrote small, so that they are no names."""
         everyone = (*self.batch.before, *self.batch.turns)
-        small = (word for turn in everyone for word in turn.text.split() if word[:1].islower())
+        small = (
+            word
+            for turn in everyone
+            for word in turn.text[:MAX_CHARACTERS].split()
+            if word[:1].islower()
+        )
         return _words_of(" ".join(small))
 
     @cached_property

@@ -25,6 +25,8 @@ from langmemory.languages import WORLDWIDE
 FURTHER_WORDS: Final = 2
 """Telling words that a correction may add to what it corrects, beside the value itself; a "no" that may as
 well answer a question, none."""
+MAX_CHARACTERS: Final = 4_000
+"""Longer messages are mostly pasted, and left out."""
 LOOKED_BACK: Final = 12
 """Sentences of the same person among which a correction finds what it corrects."""
 _ISO_DATE: Final = re.compile(r"\b\d{4}-\d\d-0?(?P<day>\d+)\b")
@@ -112,7 +114,8 @@ def spoken(said: Sequence[tuple[str, str]]) -> list[Spoken]:
         said: Speaker and words of each message; without a speaker, words that may be anybody's, as those of
             an earlier summary.
     """
-    return [one for place in range(len(said)) for one in _sentences(place, *said[place])]
+    short = [place for place, (_, text) in enumerate(said) if len(text) <= MAX_CHARACTERS]
+    return [one for place in short for one in _sentences(place, *said[place])]
 
 
 def _sentences(place: int, speaker: str, text: str) -> Iterator[Spoken]:
