@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +72,15 @@ def test_a_put_takes_two_ways_to_the_server(store: MemoryStore, tmp_path: Path) 
     COMMIT another."""
     for number in range(8):  # so often until psycopg has prepared the statements
         store.put(NS, f"a{number}", {"text": "one"})
-    ((raw, _),) = store._core.engine.database._pool._idle[-1:]  # type: ignore[attr-defined]
-    with (tmp_path / "messages").open("w+") as file:
-        raw.pgconn.trace(file.fileno())
+    with ExitStack() as stack:
+        files = []
+        for number, (raw, _) in enumerate(store._core.engine.database._pool._idle):  # type: ignore[attr-defined]
+            files.append(stack.enter_context((tmp_path / str(number)).open("w+")))
+            raw.pgconn.trace(files[-1].fileno())
+            stack.callback(raw.pgconn.untrace)
         store.put(NS, "b", {"text": "two"})
-        raw.pgconn.untrace()
-    answers = (tmp_path / "messages").read_text().split("ReadyForQuery\t I")
+    [messages] = filter(None, (Path(file.name).read_text() for file in files))
+    answers = messages.split("ReadyForQuery\t I")
     assert len(answers[-2].split("ReadyForQuery")) == 2
 
 

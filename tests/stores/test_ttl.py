@@ -215,9 +215,9 @@ def test_sweeper_runs_until_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         real = store._core.engine.write
         store.put(NS, "k", {}, ttl=1e-6)
 
-        def write() -> object:
+        def write(*, retried: bool) -> object:
             swept.set()
-            return real()
+            return real(retried=retried)
 
         monkeypatch.setattr(store._core.engine, "write", write)
         handle = store.start_ttl_sweeper(sweep_interval_minutes=1e-4)

@@ -250,7 +250,7 @@ async def test_no_traceback_shows_a_secret(tmp_path: Path) -> None:
     store.close()
 
 
-def _full() -> Any:
+def _full(*, retried: bool) -> Any:
     raise DatabaseError("The disk is full.")
 
 

@@ -106,17 +106,21 @@ UNTYPED: Final[Mapping[str, None]] = {"kind": None, "role": None}
 """Filter of memories without a kind; what was said has a role."""
 
 
+_OF_THE_TOOL: Final = frozenset({"content", "speaker", "trust", "priority"})
+"""Keys of what `manage_memory` writes."""
+
+
 def kind_of(value: Mapping[str, Any], schemas: Sequence[Schema]) -> str | None:
     """Return the name of a stored memory's schema, None for what is no memory of an application.
 
-    What the tool `manage_memory` wrote has content and nothing else. It is of the first schema that it
-    fits, or else of the first one.
+    What the tool `manage_memory` wrote has content and no kind. It is of the first schema that it fits, or
+    else of the first one.
     """
     if "content" not in value:
         return None
     if "kind" in value:
         return str(value["kind"])
-    if value.keys() != {"content"}:
+    if not value.keys() <= _OF_THE_TOOL:
         return None
     fitting = (schema for schema in schemas if _instance(schema, value["content"]) is not None)
     return next(fitting, schemas[0]).__name__
