@@ -98,6 +98,8 @@ Similarity = Annotated[float, Field(ge=-1, le=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Number = Annotated[int, Field(ge=0, le=2**53)]
 """A whole number that JavaScript has, too."""
+Positive = Annotated[int, Field(ge=1, le=2**53)]
+"""Such a number from 1 on."""
 Minutes = Annotated[float, Field(gt=0, le=525_600_000)]
 """A time to live: at most a thousand years."""
 Tokens = Annotated[int, Field(ge=1, le=100_000)]

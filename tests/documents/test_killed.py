@@ -15,7 +15,7 @@ from tests.places import address
 
 pytestmark = pytest.mark.thorough
 
-FILES = 500
+FILES = 1_000
 KILLS = 10
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.formation.grounding import harmful, retold, unsupported_part
+from langmemory.formation.grounding import harmful, unsupported_part
+from langmemory.formation.retelling import Said, retold
 from langmemory.lifecycle.consolidation.listing import Listed, Listing
 from langmemory.lifecycle.consolidation.validator import Checked, validate_answer
 from tests.lifecycle.answers import TOLD, answers, listing
@@ -189,8 +190,9 @@ def test_a_summary_of_talk_says_what_was_said(summary: str, kept: str) -> None:
     """Sentences with another number or name, without a word of the talk, and orders are left out; in another
     language than the talk, those with another number or without a word of it. Sentences in the first person
     say whose they are."""
+    asked = "I'm planning dinner on Saturday, we are eight guests and two have an allergy to nuts."
     talk = [
-        "Ben: I'm planning dinner on Saturday, we are eight guests and two have an allergy to nuts.",
-        "ai: A risotto serves 8 in about 40 minutes.",
+        Said(speaker="Ben", text=asked),
+        Said(speaker="ai", text="A risotto serves 8 in about 40 minutes.", is_person=False),
     ]
     assert retold(summary, talk) == kept

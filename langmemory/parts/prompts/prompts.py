@@ -12,7 +12,7 @@ from pydantic import Field
 
 from langmemory.arguments import whole_number
 from langmemory.declaring import operation, room
-from langmemory.declaring.fields import Most, Number, Text
+from langmemory.declaring.fields import Most, Number, Positive, Text
 from langmemory.ledger import namespaces
 from langmemory.ledger.connection import Connection
 from langmemory.ledger.values import from_us
@@ -23,7 +23,6 @@ from langmemory.redaction import redact_and_log
 from langmemory.steps import twin
 from langmemory.types import Namespace
 
-Sequel = Annotated[int, Field(ge=1)]
 Milliseconds = Annotated[float, Field(ge=0, le=86_400_000, allow_inf_nan=False)]
 EVERY_US: Final = 5_000_000
 """So long after the last time the next prompts are written, however few they are."""
@@ -159,7 +158,7 @@ class Prompts:
 
     @operation("read", "GET /prompts")
     def list(
-        self, namespace: Namespace = (), *, limit: Most = 50, before: Sequel | None = None
+        self, namespace: Namespace = (), *, limit: Most = 50, before: Positive | None = None
     ) -> tuple[Prompt, ...]:
         """Return what models were given, the newest first; of a viewer what was made for them.
 

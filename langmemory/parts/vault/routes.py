@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from langmemory.declaring.fields import Fields, Labels
+from langmemory.declaring.fields import Fields, Labels, Positive
 from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.routes import Routes
@@ -26,7 +26,7 @@ class Unlocking(Fields):
     label: SecretLabel
     owner: Owner | None = None
     """Whose it is. Without it, the viewer's; for a token of the application, the application's."""
-    version: Annotated[int, Field(ge=1)] | None = None
+    version: Positive | None = None
     """An older one."""
     reason: Annotated[str, Field(min_length=3, max_length=500)]
     """What it is needed for; it goes into the audit log."""

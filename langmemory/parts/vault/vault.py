@@ -13,7 +13,7 @@ from pydantic import Field
 
 from langmemory.arguments import whole_number
 from langmemory.declaring import operation, room
-from langmemory.declaring.fields import Most
+from langmemory.declaring.fields import Most, Positive
 from langmemory.errors import (
     OwnershipError,
     SecretDamagedError,
@@ -44,7 +44,6 @@ LONGEST_LABEL: Final = 200
 LONGEST_REASON: Final = 500
 SecretLabel = Annotated[str, Field(min_length=1, max_length=200)]
 Owner = Annotated[str, Field(min_length=1, max_length=400)]
-Sequel = Annotated[int, Field(ge=1)]
 SHORTEST_HELD: Final = 4
 """Characters of a secret that is looked for in labels and reasons: a shorter one is in many words."""
 AT_ONCE: Final = 200
@@ -275,7 +274,7 @@ class ViewerVault:
 
     @operation("read", "GET /vault/audit")
     def audit(
-        self, namespace: Namespace = (), *, limit: Most = 100, before: Sequel | None = None
+        self, namespace: Namespace = (), *, limit: Most = 100, before: Positive | None = None
     ) -> tuple[VaultEvent, ...]:
         """Return who did what with secrets, the newest first.
 
