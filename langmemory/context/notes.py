@@ -96,13 +96,8 @@ class Note:
         imported turn has the name of who said it, unless that is a role."""
         mark, speaker = MARKED.get(self.trust, ""), (self.speaker or "user").casefold()
         named = self.trust == "import" and not self.is_fact and speaker not in ROLES
-        known = (
-            self.source
-            or named
-            or OF_ROLE.get(speaker) == self.trust
-            or self.origin.casefold().startswith(mark)
-        )
-        return "" if known else f"({mark}) "
+        known = self.source or named or OF_ROLE.get(speaker) == self.trust
+        return f"({mark}) " if mark and not known else ""
 
     @property
     def origin(self) -> str:
