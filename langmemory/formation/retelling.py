@@ -13,11 +13,11 @@ from typing import Final
 from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.extraction.junk import is_small_talk
 from langmemory.formation.grounding import harmful, in_first_person, unsupported_part
-from langmemory.formation.replaced import replaced
+from langmemory.formation.replacements import find_replacements
 from langmemory.formation.rules.clauses import own_words, read_sentences, sentences, strip_openers
 from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
 from langmemory.formation.rules.reader import NO_NAMES
-from langmemory.formation.rules.replaced import Replaced
+from langmemory.formation.rules.value_corrections import Replacement
 from langmemory.formation.wording import language_of, missing_words, telling_words, wording
 from langmemory.languages import split_words
 from langmemory.languages.spelling import normalised_text
@@ -85,7 +85,7 @@ def retold(
     spoken = [
         (one.speaker, one.text) for one in (said if heard is None else heard) if one.is_person
     ]
-    found = replaced([*([("", earlier)] if earlier else []), *spoken])
+    found = find_replacements([*([("", earlier)] if earlier else []), *spoken])
     lines = [[part for part in sentences(line) if part] for line in text.splitlines()]
     if any(part.endswith(_ENDS) for line in lines for part in line) and not text.endswith(_ENDS):
         lines[-1].pop()  # broken off
@@ -93,7 +93,7 @@ def retold(
     return "\n".join(line for parts in kept if (line := " ".join(_marked(parts, found))))
 
 
-def _marked(parts: Sequence[str], found: Sequence[Replaced]) -> Iterator[str]:
+def _marked(parts: Sequence[str], found: Sequence[Replacement]) -> Iterator[str]:
     """The sentences, behind each that tells what no longer holds what was said instead."""
     for part, following in pairwise((*parts, "")):
         yield part

@@ -695,7 +695,7 @@ BY_ITSELF: Final[frozenset[RunKind]] = frozenset({"reflection", "maintenance"})
 
 def _check_rise(run: ChangeRun, facets: Mapping[str, Any], trust: Trust) -> None:
     """Refuse a priority that what comes from such a source gets from a person alone. Who plans such a rise
-    plans a question instead, as `langmemory.lifecycle.policies.asked` does.
+    plans a question instead, as `langmemory.lifecycle.policies.ask_about_mandates` does.
 
     Raises:
         Unchanged: It is one, and no person decides in this run.

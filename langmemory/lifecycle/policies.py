@@ -136,7 +136,8 @@ POLICIES: Final = PolicyOptions()
 def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     """Return rises in priority: cited and relevant memories become guardrails, right ones mandates, and
     what was demoted and cited since becomes a reference again. A source that is trusted too little makes no
-    guardrail: what would be a mandate after it is asked about, see `asked`."""
+    guardrail: what would be a mandate after it is asked about, see
+    `ask_about_mandates`."""
     found: list[Change] = []
     believed = _active(aged) & aged.one_of(aged.kind, "semantic", "procedural")
     believed &= ~aged.begins(KEYS)  # outcomes decide how procedures are shown
@@ -166,7 +167,7 @@ def promotions(aged: Aged, options: PolicyOptions, now: int) -> list[Change]:
     return found
 
 
-def asked(view: LifecycleView, aged: Aged, changes: Sequence[Change]) -> list[Change]:
+def ask_about_mandates(view: LifecycleView, aged: Aged, changes: Sequence[Change]) -> list[Change]:
     """Return the changes, with a question to a person in place of a mandate of a source that is trusted too
     little."""
     doubted = {

@@ -157,9 +157,9 @@ class Night:
             StalePlanError: What they touch changed since they were planned; earlier runs stand.
         """
         undone = self.room.undone_keys(namespace, report.task)
-        planned = self._unasked(namespace, changes)
-        planned, all_planned = [one for one in planned if undone.isdisjoint(keys_of(one))], planned
-        if left := len(all_planned) - len(planned):
+        new = self._without_earlier_questions(namespace, changes)
+        planned = [one for one in new if undone.isdisjoint(keys_of(one))]
+        if left := len(new) - len(planned):
             report.refused.append(
                 f"{count_noun(left, 'change')} that were taken back after another night"
             )
@@ -190,7 +190,9 @@ class Night:
                 [one for one, planned, done in of_each if planned == done], texts
             )
 
-    def _unasked(self, namespace: Namespace, changes: Sequence[Change]) -> Sequence[Change]:
+    def _without_earlier_questions(
+        self, namespace: Namespace, changes: Sequence[Change]
+    ) -> Sequence[Change]:
         """Return the changes without questions that were asked before, open or answered."""
         if not any(isinstance(one, OpenReview) for one in changes):
             return changes

@@ -618,7 +618,7 @@ TASKS: Final[Mapping[str, Task]] = {
     ),
     "promote": by_rule(
         "priorities by use",
-        lambda night, view, aged: policies.asked(
+        lambda night, view, aged: policies.ask_about_mandates(
             view, aged, policies.promotions(aged, night.policies, night.now_us)
         ),
     ),

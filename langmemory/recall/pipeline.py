@@ -126,7 +126,7 @@ def run(
     intent, query = asked.intent, asked.query
     clock.lap("intent")
 
-    told = set[str]()
+    reasons = set[str]()
 
     def selected(ranking: Ranking) -> Selection:
         found = predictors(query.text, intent, ranking)
@@ -140,7 +140,7 @@ def run(
                 why := unjudged(query.text, intent, ranking, source, vocabulary, model_id)
             ):
                 lowest = shared(scores[ranking.order])
-                told.add(why)
+                reasons.add(why)
         if "self" in intent.asks and "claim" in ranking.signals:  # each of them answers it
             scores = np.maximum(scores, ranking.signals["claim"])
             lowest = LOWEST_SHARE if min_score == "auto" else min_score
@@ -156,7 +156,7 @@ def run(
         selection = selected(ranking)
     results, removed = selection.results, selection.removed
     clock.lap("results")
-    trace = Trace(degraded=(*degraded, *told), preset=preset.name)
+    trace = Trace(degraded=(*degraded, *reasons), preset=preset.name)
     recall = Recall(query=text, results=tuple(results), trace=trace)
     if not explain:
         return replace(recall, trace=replace(trace, milliseconds=clock.total()))

@@ -135,7 +135,7 @@ def test_what_is_imported_rises_by_a_person_alone() -> None:
     view: Any = SimpleNamespace(
         memories=lambda ids: [SimpleNamespace(namespace=("a",), key="k1", text=f"Tofu {ids}")]
     )
-    [question] = policies.asked(view, memories, found)
+    [question] = policies.ask_about_mandates(view, memories, found)
     assert isinstance(question, OpenReview)
     assert question.question == "Should every prompt say: Tofu [2]"
 

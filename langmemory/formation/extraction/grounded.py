@@ -35,7 +35,7 @@ from langmemory.formation.relations.vocabulary import (
     relation_named,
 )
 from langmemory.formation.relations.vocabulary import WORDS as RELATION_WORDS
-from langmemory.formation.replaced import replaced
+from langmemory.formation.replacements import find_replacements
 from langmemory.formation.rules.clauses import (
     Clause,
     own_words,
@@ -48,8 +48,8 @@ from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.grammar import TIME
 from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
 from langmemory.formation.rules.questions import answered_question, complete_answer, may_answer
-from langmemory.formation.rules.replaced import MAX_CHARACTERS, Replaced
 from langmemory.formation.rules.retractions.frame import FRAMES
+from langmemory.formation.rules.value_corrections import MAX_CHARACTERS, Replacement
 from langmemory.formation.statements import cues
 from langmemory.formation.times import find
 from langmemory.formation.wording import (
@@ -213,7 +213,7 @@ class Talk:
         if not found:
             return worst
         language = detect_language(text).code
-        if any(one.is_missed_by(text, language) for one in self._replaced):
+        if any(one.is_missed_by(text, language) for one in self._replacements):
             return TAKEN_BACK
         told = [turn for turn in found if self._speakers[turn.speaker] & _words_of(text)] or found
         confided = [turn for turn in self._confided(text) if turn not in told]
@@ -234,10 +234,12 @@ class Talk:
         return _words_of(" ".join(small))
 
     @cached_property
-    def _replaced(self) -> list[Replaced]:
+    def _replacements(self) -> list[Replacement]:
         """What persons said otherwise afterwards."""
         everyone = (*self.batch.before, *self.batch.turns)
-        return replaced([(turn.speaker, turn.text) for turn in everyone if is_person(turn)])
+        return find_replacements(
+            [(turn.speaker, turn.text) for turn in everyone if is_person(turn)]
+        )
 
     def _confided(self, text: str) -> Iterator[Turn]:
         """The private turns that have words of a text which nobody says to all: it may rest on other turns

@@ -19,11 +19,11 @@ from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.questions import complete_answer, may_answer, spoken_of
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
-from langmemory.formation.rules.replaced import corrected, spoken
 from langmemory.formation.rules.requests import standing_requests
 from langmemory.formation.rules.retractions.corrections import corrects_another
 from langmemory.formation.rules.retractions.held import Held, held_of, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
+from langmemory.formation.rules.value_corrections import find_corrections, spoken_sentences
 from langmemory.languages import LANGUAGES, detect_language, split_words
 from langmemory.ports.facts import (
     READ_IN_PART,
@@ -112,7 +112,7 @@ def _as_corrected(
     """The facts without those of which the same person later says another number, date or name, unless a
     later fact takes their place anyway; with another number they are read again."""
     persons = [turn for turn in turns if is_person(turn)]
-    found = corrected(spoken([(turn.speaker, turn.text) for turn in persons]))
+    found = find_corrections(spoken_sentences([(turn.speaker, turn.text) for turn in persons]))
     wrong = [one for one in found if one.was_wrong]
     for place, fact in enumerate(facts):
         missed = [one for one in wrong if one.is_missed_by(fact.text, fact.language)]

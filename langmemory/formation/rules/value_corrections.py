@@ -38,7 +38,7 @@ _Values = Callable[[str, str], frozenset[str]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Replaced:
+class Replacement:
     """A value that somebody replaced."""
 
     said: str
@@ -83,7 +83,7 @@ class Replaced:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spoken:
+class SpokenSentence:
     """A sentence of a message."""
 
     place: int
@@ -107,7 +107,7 @@ class Spoken:
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
 
 
-def spoken(said: Sequence[tuple[str, str]]) -> list[Spoken]:
+def spoken_sentences(said: Sequence[tuple[str, str]]) -> list[SpokenSentence]:
     """Return the sentences of messages.
 
     Args:
@@ -118,7 +118,7 @@ def spoken(said: Sequence[tuple[str, str]]) -> list[Spoken]:
     return [one for place in short for one in _sentences(place, *said[place])]
 
 
-def _sentences(place: int, speaker: str, text: str) -> Iterator[Spoken]:
+def _sentences(place: int, speaker: str, text: str) -> Iterator[SpokenSentence]:
     """The sentences of a message. What surely takes something back reaches to the first value behind it."""
     language = language_of(text)
     pending = False
@@ -130,7 +130,7 @@ def _sentences(place: int, speaker: str, text: str) -> Iterator[Spoken]:
         rest, back = _opened(part, language)
         back = "surely" if pending else back
         pending = back == "surely" and not _clause(rest, language)
-        yield Spoken(
+        yield SpokenSentence(
             place=place,
             speaker=who,
             text=part,
@@ -157,9 +157,9 @@ def _worldwide_corrections() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one, re.IGNORECASE) for one in WORLDWIDE.corrections)
 
 
-def corrected(read: Sequence[Spoken]) -> Iterator[Replaced]:
+def find_corrections(read: Sequence[SpokenSentence]) -> Iterator[Replacement]:
     """Yield what a sentence takes back or changes of an earlier one of the same person."""
-    rows: dict[int, tuple[Spoken, frozenset[str]]] = {}
+    rows: dict[int, tuple[SpokenSentence, frozenset[str]]] = {}
     """Of what corrects a sentence: the first of the row, and all values that were taken back."""
     for number, one in enumerate(read):
         if not one.cue:
@@ -182,7 +182,7 @@ def corrected(read: Sequence[Spoken]) -> Iterator[Replaced]:
             gone = (gone | there) - came
             if gone and came - there:
                 rows[number] = first, gone
-                yield Replaced(
+                yield Replacement(
                     said=first.text,
                     language=first.language,
                     gone=gone,
@@ -195,7 +195,7 @@ def corrected(read: Sequence[Spoken]) -> Iterator[Replaced]:
 
 
 def _earlier(
-    read: Sequence[Spoken], number: int, values: _Values, came: frozenset[str]
+    read: Sequence[SpokenSentence], number: int, values: _Values, came: frozenset[str]
 ) -> int | None:
     """The place of the latest sentence of the same person with a value of that kind; of a date, with one."""
     one = read[number]

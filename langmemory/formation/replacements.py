@@ -13,24 +13,29 @@ from typing import Final
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules import RuleExtractor
-from langmemory.formation.rules.replaced import Replaced, Spoken, corrected, spoken
+from langmemory.formation.rules.value_corrections import (
+    Replacement,
+    SpokenSentence,
+    find_corrections,
+    spoken_sentences,
+)
 from langmemory.formation.wording import missing_words, telling_words
 from langmemory.ports.facts import Fact
 
 _ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-def replaced(said: Sequence[tuple[str, str]]) -> list[Replaced]:
+def find_replacements(said: Sequence[tuple[str, str]]) -> list[Replacement]:
     """Return what was replaced by something later: a number, a date or a name, and what rules read as over.
 
     Args:
-        said: As `spoken` has it.
+        said: As `spoken_sentences` has it.
     """
-    read = spoken(said)
-    return [*corrected(read), *_over(said, read)]
+    read = spoken_sentences(said)
+    return [*find_corrections(read), *_over(said, read)]
 
 
-def _over(said: Sequence[tuple[str, str]], read: Sequence[Spoken]) -> Iterator[Replaced]:
+def _over(said: Sequence[tuple[str, str]], read: Sequence[SpokenSentence]) -> Iterator[Replacement]:
     """What rules read to be over, or to have another value of which there is one at a time."""
     turns = tuple(
         Turn(key=str(place), text=text, role="user", speaker=speaker, said_at=_ANY_TIME)
@@ -46,7 +51,7 @@ def _over(said: Sequence[tuple[str, str]], read: Sequence[Spoken]) -> Iterator[R
             if before is None or after is None or before == after:
                 continue
             objects = [telling_words(one.claims[0].object, one.language) for one in (old, new)]
-            yield Replaced(
+            yield Replacement(
                 said=f"{old.text} {before.text}",
                 language=old.language,
                 gone=objects[0] - (objects[1] if not new.ends else frozenset()),
@@ -67,7 +72,7 @@ def _is_replaced(old: Fact, new: Fact) -> bool:
     return mine.object != theirs.object and relation_named(mine.relation).is_single
 
 
-def _told_by(fact: Fact, read: Sequence[Spoken]) -> Spoken | None:
+def _told_by(fact: Fact, read: Sequence[SpokenSentence]) -> SpokenSentence | None:
     """The sentence of a fact's turn that has most of its words."""
     telling = telling_words(fact.text, fact.language)
     mine = [one for one in read if str(one.place) == fact.evidence[0]]
