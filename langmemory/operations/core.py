@@ -222,11 +222,17 @@ class Core:
         return removed
 
     def write_later(self, write: Callable[[Connection], object]) -> None:
-        """Write counts in the background, where they can be written."""
+        """Write counts in the background, where they can be written. The function may take them out of
+        memory: it is called when the transaction has surely begun."""
         if self.engine.reads_only:
             return
+
+        def begun(connection: Connection) -> object:
+            connection.flush()
+            return write(connection)
+
         with suppress(RuntimeError):  # no thread to be had: the next one, or `close`, writes
-            self.workers.later(write)
+            self.workers.later(begun)
 
     def write_accesses(self, connection: Connection) -> None:
         """Write which memories were recalled."""

@@ -15,6 +15,7 @@ from langmemory.operations.maintaining import Maintaining
 from langmemory.ports.jobs import NewJob
 from tests import postgres_server
 from tests.stores.change_sets import change_set, fact
+from tests.waiting import until
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -82,6 +83,27 @@ def test_a_put_takes_two_ways_to_the_server(store: MemoryStore, tmp_path: Path) 
     [messages] = filter(None, (Path(file.name).read_text() for file in files))
     answers = messages.split("ReadyForQuery\t I")
     assert len(answers[-2].split("ReadyForQuery")) == 2
+
+
+def test_counts_stay_in_memory_until_they_can_be_written(store: MemoryStore) -> None:
+    """What takes them out is not called while another client writes, so that a read does not miss them and
+    a transaction that cannot begin does not lose them."""
+    calls: list[object] = []
+    with psycopg.connect(postgres_server.url(), autocommit=True) as raw:
+
+        def waits() -> bool:
+            found = raw.execute(
+                "SELECT FROM pg_stat_activity WHERE application_name = %s AND wait_event_type = 'Lock'",
+                (store._core.engine.schema,),  # type: ignore[attr-defined]
+            )
+            return found.fetchone() is not None
+
+        with store._core.engine.write():
+            store._core.write_later(calls.append)
+            until(waits)
+            assert not calls
+    store._core.workers.close()  # waits for it
+    assert len(calls) == 1
 
 
 def test_a_write_that_loses_its_connection_is_written_once(
