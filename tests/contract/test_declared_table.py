@@ -13,6 +13,7 @@ from langmemory.ledger.tables import schema
 from langmemory.ledger.tables.table import Index, Table, counter, integer, text, through
 from langmemory.stores import MemoryStore, copy
 from tests import postgres_server
+from tests.places import address
 from tests.stores.change_sets import NS, apply, fact
 
 REMARK = Table(
@@ -40,11 +41,11 @@ def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]
         schema.register(REMARK)
         stack.callback(schema.unregister, REMARK.name)
         if request.param == "file":
-            yield [str(tmp_path / "one.db"), str(tmp_path / "two.db")]
+            yield [address(tmp_path / name) for name in ("one.db", "two.db")]
             return
         found = [postgres_server.fresh(), postgres_server.fresh()]
-        for address in found:
-            stack.callback(postgres_server.drop, address)
+        for one in found:
+            stack.callback(postgres_server.drop, one)
         yield found
 
 

@@ -17,6 +17,7 @@ from langmemory.cli.app import app
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.grounded import REPEATS, Talk
 from langmemory.graphs.reflection import build_reflection_graph
+from tests.places import address
 from tests.scripted import ScriptedModel
 from tests.seeds import seeds
 
@@ -628,5 +629,5 @@ def test_a_model_that_always_fails_leaves_the_rules(tmp_path: Any, fillers: int)
         assert store.changes.reviews(("memories",)) == []
         kept = store.admin.memories(("memories",), limit=2_000)
         assert sum(one.kind == "episodic" for one in kept) == 10 * (1 + fillers)
-    report = CliRunner().invoke(app, ["doctor", "--db", str(path)]).output
+    report = CliRunner().invoke(app, ["doctor", "--db", address(path)]).output
     assert "could use no answer of the model" in " ".join(report.split())

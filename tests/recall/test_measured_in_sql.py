@@ -25,6 +25,7 @@ class Numbers(Embeddings):
         return list(np.random.default_rng(sum(map(ord, text))).standard_normal(16))
 
 
+@pytest.mark.sqlite("asks sqlite-vec")
 @pytest.mark.parametrize("there", [True, False])
 def test_an_exact_search_finds_the_same_with_and_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
