@@ -232,7 +232,20 @@ class Plan:
     def _retold(self, text: str, covered: Sequence[AnyMessage]) -> str:
         """The summary as far as it says what was said, and with what replaced it."""
         earlier = self.existing.summary if self.existing else ""
-        kept = retold(text, _said(covered), earlier=earlier, heard=_said(self.heard[-MOST_HEARD:]))
+        prompts = (self.settings.initial_summary_prompt, self.settings.existing_summary_prompt)
+        asked = (
+            message.text
+            for prompt in prompts
+            for message in prompt.invoke({"messages": [], "existing_summary": ""}).to_messages()
+        )
+        kept = retold(
+            text,
+            _said(covered),
+            earlier=earlier,
+            heard=_said(self.heard[-MOST_HEARD:]),
+            asked="\n".join(asked),
+        )
+        kept = without_repetitions(kept, short=0)
         if kept != text:
             log.warning("summary_unsaid chars=%d kept_chars=%d", len(text), len(kept))
         return kept

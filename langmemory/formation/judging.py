@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel
 
+from langmemory.chat_models import form_of
 from langmemory.context.marking import quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import Asker, Method, Question
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.formation.asking.limits import at_most
-from langmemory.formation.asking.verdicts import verdicts_in, without_constant
+from langmemory.formation.asking.verdicts import schema_of_pairs, verdicts_in, without_constant
 from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict, speaks_of_change
 from langmemory.formation.prompts import prompt
@@ -24,6 +24,8 @@ from langmemory.steps import Steps, awaiting, blocking
 
 MAX_CHARACTERS = 600
 """Of a statement, shown to a judge."""
+SAME_WORDS = 0.5
+"""Share of words of statements that differ in a number."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,13 +78,16 @@ class AnswerVerdict(BaseModel):
 class AnswerVerdicts(BaseModel):
     """Verdicts on pairs of statements."""
 
-    verdicts: Annotated[list[AnswerVerdict], at_most(maxItems=100)]
+    verdicts: list[AnswerVerdict]
 
 
 class ModelJudge:
     """Asks a model, once for each group that structure leaves something open of; about a single pair
     once more with its statements in the other order, since small models answer the same to everything.
     Verdicts that differ then, or are all the same of several pairs, are none.
+
+    A small model is believed that a statement replaces another only where words tell of a change: one that
+    calls everything a change would hide all that was said before.
 
     An answer that cannot be read is not asked for again: what is unclear becomes a question to a
     person, which costs less than a wrong verdict.
@@ -93,7 +98,12 @@ class ModelJudge:
     """
 
     def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
-        self._asker = Asker(model, AnswerVerdicts.model_json_schema(), method=method)
+        def asker(pairs: int) -> Asker:
+            return Asker(model, schema_of_pairs(AnswerVerdicts, pairs), method=method)
+
+        asker(1)  # says at once what the model cannot be held to
+        self._asker = asker
+        self._is_small = form_of(model) == "small"
 
     def _judge(self, group: Group) -> Steps[Verdicts]:
         if not group.open:
@@ -101,13 +111,18 @@ class ModelJudge:
         calls, read = 0, list[_Read]()
         for turned in (False, True) if len(group.open) == 1 else (False,):
             try:
-                answered = yield from self._asker.asked(_question(group, turned=turned))
+                asker = self._asker(len(group.open))
+                answered = yield from asker.asked(_question(group, turned=turned))
             except (ModelUnavailableError, ExtractionError) as error:
                 return replace(apply_verdicts(group, {}), model_calls=calls + 1, failure=str(error))
             calls += answered.calls
             read.append(answered.value)
         first, last = read[0][0], read[-1][0]
         verdicts = {number: one for number, one in first.items() if last.get(number) == one}
+        if self._is_small:
+            for number, pair in enumerate(group.open, start=1):
+                if verdicts.get(number) == "supersedes" and not _tells_of_change(pair):
+                    del verdicts[number]
         found = apply_verdicts(group, without_constant(verdicts), answered=True)
         problem = next((problem for _, problem in read if problem is not None), None)
         return replace(found, model_calls=calls, problem=problem)
@@ -153,6 +168,17 @@ def _words_bear(pair: Pair, verdict: Verdict) -> bool:
         changed = any(map(speaks_of_change, (pair.new, pair.old)))
         return not changed and new.negated == old.negated
     return True
+
+
+def _tells_of_change(pair: Pair) -> bool:
+    """Whether a word of a pair says that something changed, one denies what the other says, or the same is
+    said with another number or date."""
+    new = wording(pair.new.text, pair.new.language)
+    old = wording(pair.old.text, pair.old.language)
+    if any(map(speaks_of_change, (pair.new, pair.old))) or new.negated != old.negated:
+        return True
+    exact = new.numbers | new.dates, old.numbers | old.dates
+    return all(exact) and exact[0] != exact[1] and new.overlap(old) >= SAME_WORDS
 
 
 _Read = tuple[Mapping[int, Verdict], str | None]

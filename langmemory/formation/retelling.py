@@ -11,6 +11,8 @@ from itertools import pairwise
 from typing import Final
 
 from langmemory.formation.asking.json_answers import is_refusal
+from langmemory.formation.batch import Batch, Turn
+from langmemory.formation.extraction.grounded import OPPOSITE, SUPPOSED, Talk
 from langmemory.formation.extraction.junk import is_small_talk
 from langmemory.formation.grounding import harmful, in_first_person, unsupported_part
 from langmemory.formation.replacements import find_replacements
@@ -19,11 +21,18 @@ from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
 from langmemory.formation.rules.reader import NO_NAMES
 from langmemory.formation.rules.value_corrections import Replacement
 from langmemory.formation.wording import language_of, missing_words, telling_words, wording
-from langmemory.languages import split_words
+from langmemory.languages import is_surely, split_words
 from langmemory.languages.spelling import normalised_text
 
 SUPPORTED: Final = 0.2
 """Share of the telling words of a sentence that the talk must have."""
+SURELY: Final = 0.5
+"""And for one that stands without a mark."""
+UNCHECKED: Final = "(unchecked) "
+"""Before a sentence of which less stands in the talk, or the opposite, or it was only supposed; and before
+one whose language nobody in it speaks."""
+ECHOED: Final = 4
+"""Words in a row that a sentence has from the instructions and not from the talk."""
 OWN_WORDS: Final = 0.7
 """And of one in the first person, the message of who says it."""
 NOT_STATED: Final = 0.5
@@ -32,6 +41,8 @@ LEAST_WORDS: Final = 2
 """Telling words of a sentence that says something."""
 _ASKED: Final = re.compile(r"[?？]")
 _QUOTES: Final = re.compile('["“”„«»「『]')
+_AROUND: Final = " \"'“”„«»「」『』"
+_COLON: Final = re.compile("[:：]")
 _ENDS: Final = tuple(".!?。！？…\"'”’»)")
 _ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -65,14 +76,21 @@ class Said:
 
 
 def retold(
-    text: str, said: Sequence[Said], *, earlier: str = "", heard: Sequence[Said] | None = None
+    text: str,
+    said: Sequence[Said],
+    *,
+    earlier: str = "",
+    heard: Sequence[Said] | None = None,
+    asked: str = "",
 ) -> str:
     """Return a summary of talk without the sentences that say nothing, or what nobody said: another number,
-    date or name, an order, or words of which hardly any stands in the talk.
+    date or name, an order, the instructions, or words of which hardly any stands in the talk.
 
-    A sentence in the first person, and one that a person said so, gets the name of who said it. One taken
-    from a question, a joke or a condition is told as it was said. Behind one that tells what a person
-    replaced afterwards stands what they said instead. In another language than the talk names are not
+    A sentence in the first person, one that a person said so, and one that has more words of the assistant
+    alone than of persons, gets the name of who said it. One taken from a question, a joke or a condition is
+    told as it was said. Behind one that tells what a person replaced afterwards stands what they said
+    instead. `UNCHECKED` stands before one of which less than half is in the talk, of which the opposite was
+    said or which was only supposed, and before one in a language that nobody speaks there: its names are not
     looked for, since some languages write all nouns as names.
 
     Args:
@@ -80,8 +98,9 @@ def retold(
         said: What it sums up.
         earlier: A summary that it goes on with.
         heard: All that was said, also after what it sums up; None is ``said``.
+        asked: The instructions of the model.
     """
-    talk = _Talk(said, earlier)
+    talk = _Talk(said, earlier, asked)
     spoken = [
         (one.speaker, one.text) for one in (said if heard is None else heard) if one.is_person
     ]
@@ -97,7 +116,8 @@ def _marked(parts: Sequence[str], found: Sequence[Replacement]) -> Iterator[str]
     """The sentences, behind each that tells what no longer holds what was said instead."""
     for part, following in pairwise((*parts, "")):
         yield part
-        missed = [one for one in found if one.is_missed_by(part, language_of(part))]
+        told = part.removeprefix(UNCHECKED)
+        missed = [one for one in found if one.is_missed_by(told, language_of(told))]
         if missed and missed[-1].instead not in (part, following):
             yield missed[-1].instead
 
@@ -105,30 +125,51 @@ def _marked(parts: Sequence[str], found: Sequence[Replacement]) -> Iterator[str]
 class _Talk:
     """What a summary may say."""
 
-    def __init__(self, said: Sequence[Said], earlier: str) -> None:
+    def __init__(self, said: Sequence[Said], earlier: str, asked: str) -> None:
         self._said = said
         self._earlier = [part for part in sentences(earlier) if part]
         self._sources = [*(f"{one.speaker}: {one.text}" for one in said), *self._earlier]
         self._whole = "\n".join(self._sources)
+        self._sure = "\n".join(one for one in self._sources if not one.startswith(UNCHECKED))
         self._language = language_of(self._whole)
-        self._known = wording(self._whole, self._language)
+        surely = (one.language for one in said if is_surely(one.text, one.language))
+        self._languages = {self._language, *surely}
         speakers = {one.speaker for one in said}
         self._heads = {f"{name}: " for name in speakers}
         self._names = frozenset(word for name in speakers for word in split_words(name))
+        self._instructions = _runs(asked) - _runs(self._whole)
+
+    @cached_property
+    def _grounding(self) -> Talk:
+        """The talk as notes about persons are checked against it."""
+        turns = (
+            Turn(
+                key=str(number),
+                text=one.text,
+                role="user" if one.is_person else "assistant",
+                speaker=one.speaker,
+                said_at=_ANY_TIME,
+            )
+            for number, one in enumerate(self._said)
+        )
+        return Talk(Batch(namespace=("summary",), thread_id="", turns=tuple(turns)))
 
     def as_said(self, sentence: str) -> str:
         """Return a sentence as it may stand; nothing where it may not."""
+        sentence = sentence.removeprefix(UNCHECKED)
         language = language_of(sentence)
         head = next((one for one in self._heads if sentence.startswith(one)), "")
         body = sentence[len(head) :]
         if not self._says_something(head, body, language) or harmful(sentence, self._sources):
             return ""
+        if not self._instructions.isdisjoint(_runs(body)):
+            return ""
         if (asked := self._not_stated(body, language)) is not None:
             return "" if harmful(asked) or _QUOTES.search(asked) else asked
         if sentence in self._earlier or head:
-            return sentence if self._is_supported(sentence, language) else ""
-        if (speaker := self._quoted(body)) is not None:
-            return f"{speaker}: {sentence}"
+            return self._as_supported(sentence, language)
+        if (quoted := self._quoted(body)) is not None:
+            return quoted
         if in_first_person(sentence, language):
             said = (
                 one
@@ -137,7 +178,8 @@ class _Talk:
             )
             name, mark, _ = next(said, "").partition(": ")
             return f"{name}: {sentence}" if mark else ""
-        return sentence if self._is_supported(sentence, language) else ""
+        supported = self._as_supported(sentence, language)
+        return f"{self._only_heard_from(body, language)}{supported}" if supported else ""
 
     def _says_something(self, head: str, body: str, language: str) -> bool:
         if body.endswith((":", "：")) or is_refusal(body) or is_small_talk(body, self._names):
@@ -173,22 +215,52 @@ class _Talk:
         return f"{one.speaker}: {part}"
 
     def _quoted(self, body: str) -> str | None:
-        """The person who said a text so."""
-        told = normalised_text(body)
-        for one in self._said:
-            named = one.is_person and one.speaker.casefold() not in NO_NAMES
-            if named and any(normalised_text(part) == told for part, _ in one.parts):
-                return one.speaker
+        """A text that a person said so, behind their name; also one behind words that only announce it."""
+        texts = [body, *(body[found.end() :].strip(_AROUND) for found in _COLON.finditer(body))]
+        for text, told in ((one, normalised_text(one)) for one in texts):
+            for one in self._said:
+                named = one.is_person and one.speaker.casefold() not in NO_NAMES
+                if named and any(normalised_text(part) == told for part, _ in one.parts):
+                    return f"{one.speaker}: {text}"
         return None
 
-    def _is_supported(self, sentence: str, language: str) -> bool:
-        if language == self._language:
-            return not unsupported_part(sentence, language, [self._whole], share=SUPPORTED)
-        told = wording(sentence, language)
-        known = self._known
-        missing = missing_words(told.words, known.words | known.dates | known.numbers)
-        is_said = len(missing) <= (1 - SUPPORTED) * len(told.words)
-        return is_said and told.numbers <= known.numbers
+    def _only_heard_from(self, body: str, language: str) -> str:
+        """The head of an assistant that said more of a text than persons did; nothing where it names it."""
+        telling = telling_words(body, language)
+        persons = frozenset[str]().union(
+            *(telling_words(one.text, one.language) for one in self._said if one.is_person)
+        )
+        lacking = missing_words(telling, persons)
+        for one in self._said:
+            if one.is_person or self._grounding.is_of_an_assistant(body):
+                continue
+            theirs = lacking - missing_words(lacking, telling_words(one.text, one.language))
+            if len(theirs) > len(telling) - len(lacking):
+                return f"{one.speaker}: "
+        return ""
+
+    def _as_supported(self, sentence: str, language: str) -> str:
+        """The sentence, marked where too little of it stands in the talk; nothing where hardly any does."""
+        language = language if is_surely(sentence, language) else self._language
+        telling = telling_words(sentence, language)
+        if language in self._languages:
+            if unsupported_part(sentence, language, [self._whole], share=SUPPORTED):
+                return ""
+            missing = missing_words(telling, telling_words(self._sure, language))
+            is_sure = len(missing) <= (1 - SURELY) * len(telling) and self._grounding.ground(
+                sentence
+            ) not in (OPPOSITE, SUPPOSED)
+            return sentence if is_sure else f"{UNCHECKED}{sentence}"
+        known = telling_words(self._whole, self._language)
+        has_numbers = wording(sentence, language).numbers <= known
+        is_said = len(missing_words(telling, known)) <= (1 - SUPPORTED) * len(telling)
+        return f"{UNCHECKED}{sentence}" if has_numbers and is_said else ""
+
+
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    """Its words, so many in a row as an echo has."""
+    words = split_words(text)
+    return frozenset(zip(*(words[n:] for n in range(ECHOED)), strict=False))
 
 
 def _patterns(language: str) -> Patterns:

@@ -8,10 +8,11 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from langmemory.formation.asking.verdicts import schema_of_pairs
 from langmemory.formation.contradiction.comparable import ComparableFact
 from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group, Pair
-from langmemory.formation.judging import ModelJudge, StructuralJudge, Verdicts
+from langmemory.formation.judging import AnswerVerdicts, ModelJudge, StructuralJudge, Verdicts
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, fact, known
 from tests.scripted import ScriptedModel
 
@@ -180,6 +181,40 @@ def test_a_verdict_against_the_words_is_none(
 ) -> None:
     """Small models say that both hold, whatever they are shown: where the words say otherwise, a person is
     asked, as without a model."""
+    judge = ModelJudge(ScriptedModel(otherwise=answer(said)))
+    assert verdicts(judge.judge(pair_of(before, after))) == [verdict]
+
+
+class SmallModel(ScriptedModel):
+    """One whose name tells its size."""
+
+    model: str = "tiny:0.5b"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ("Ravi has a brother called Nils", "Ravi has a brother called Ole", "unclear"),
+        ("Ravi's sister is a vet", "Ravi's neighbour plays golf", "unclear"),
+        ("Ravi pays 20 euros", "Ravi is 30 years old", "unclear"),
+        ("Ravi smokes", "Ravi stopped smoking", "supersedes"),
+        ("Ravi smokes", "Ravi does not smoke", "supersedes"),
+        ("Ravi's flight leaves at 9", "Ravi's flight leaves at 11", "supersedes"),
+        ("Ravi raucht", "Ravi raucht nicht mehr", "supersedes"),
+    ],
+)
+def test_a_small_model_replaces_only_what_words_say_has_changed(
+    before: str, after: str, verdict: str
+) -> None:
+    """One that calls everything a change hides nothing; a large one is believed."""
+    pair = pair_of(before, after)
+    assert verdicts(ModelJudge(SmallModel(otherwise=answer("supersedes"))).judge(pair)) == [verdict]
+    large = ModelJudge(ScriptedModel(otherwise=answer("supersedes")))
+    assert verdicts(large.judge(pair)) == ["supersedes"]
+
+
+def pair_of(before: str, after: str) -> Group:
+    """A group of one pair that is asked about."""
     language = {"raucht": "de", "vive": "es"}.get(before.split()[1], "en")
     old = known("fact/1", before, claim("person/ravi-1", "does", "one", literal=True))
     new = fact(after, claim("person/ravi-1", "does", "two", literal=True))
@@ -188,5 +223,11 @@ def test_a_verdict_against_the_words_is_none(
         old=replace(ComparableFact.of_known(old), language=language),
         about="contradiction",
     )
-    judge = ModelJudge(ScriptedModel(otherwise=answer(said)))
-    assert verdicts(judge.judge(Group(subject="", relation="", pairs=(pair,)))) == [verdict]
+    return Group(subject="", relation="", pairs=(pair,))
+
+
+def test_an_answer_has_a_verdict_for_each_pair_at_most() -> None:
+    """A model that is held to the schema cannot go on counting pairs."""
+    schema = schema_of_pairs(AnswerVerdicts, 2)
+    assert schema["properties"]["verdicts"]["maxItems"] == 2
+    assert schema["$defs"]["AnswerVerdict"]["properties"]["pair"]["enum"] == [1, 2]

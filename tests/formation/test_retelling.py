@@ -43,9 +43,10 @@ def test_what_holds_stands_alone(sentence: str, talk: str) -> None:
 
 @pytest.mark.parametrize(("text", "talk", "left"), CASES["kept"])
 def test_a_sentence_says_something_that_was_stated(text: str, talk: str, left: str) -> None:
-    """Fragments, greetings, refusals and what somebody quoted are left out. What was asked, supposed or said
-    in jest is told in the words of who said it."""
-    assert retold(text, said(talk)) == left
+    """Fragments, greetings, refusals, the instructions and what somebody quoted are left out. What was asked,
+    supposed or said in jest is told in the words of who said it. What the assistant said has its name, and
+    what cannot be checked, or was denied, a mark."""
+    assert retold(text, said(talk), asked="Summarize the talk above in its language:") == left
 
 
 def summarized(
@@ -75,6 +76,17 @@ def test_a_correction_after_the_summary_reaches_the_next_one() -> None:
     more = HumanMessage("I like plums and pears.", name="Uma", id="6")
     summary = summarized(model, [thanks.model_copy(update={"id": "7"}), more], summary)
     assert summary.summary == "Uma's exam is on 3 May. Uma: Sorry, on 7 May."
+
+
+def test_what_was_not_checked_stays_so() -> None:
+    """The mark stays where the next summary says the sentence again, with or without it, and goes where
+    somebody says the same."""
+    before = Said(speaker="Ann", text="I went to the park with Rex.", is_person=True)
+    marked = "(unchecked) Rex is nine years old, brown and lazy."
+    for text in (marked, marked.removeprefix("(unchecked) ")):
+        assert retold(text, [before], earlier=marked) == marked
+    now = Said(speaker="Ann", text="Rex is nine years old, and so lazy.", is_person=True)
+    assert retold(marked, [now], earlier=marked) == marked.removeprefix("(unchecked) ")
 
 
 @pytest.mark.parametrize(

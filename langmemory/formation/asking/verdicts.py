@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pydantic import BaseModel
+
 from langmemory.answers import answer_text
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 
@@ -28,6 +30,17 @@ class Given(Generic[V]):
     verdict: V
     reason: str = ""
     """As the model wrote it."""
+
+
+def schema_of_pairs(answer: type[BaseModel], pairs: int) -> dict[str, Any]:
+    """Return the schema of an answer with ``verdicts`` about so many pairs: it has one for each, and names
+    no other."""
+    schema = answer.model_json_schema()
+    verdicts = schema["properties"]["verdicts"]
+    verdicts["maxItems"] = pairs
+    one = schema["$defs"][verdicts["items"]["$ref"].rpartition("/")[2]]
+    one["properties"]["pair"] = {"type": "integer", "enum": [*range(1, pairs + 1)]}
+    return schema
 
 
 def verdicts_in(answer: str, allowed: Sequence[V]) -> dict[int, Given[V]]:

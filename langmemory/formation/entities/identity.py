@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -21,8 +21,13 @@ from langmemory.formation.asking.asker import (
     Method,
     Question,
 )
-from langmemory.formation.asking.limits import ShortText, at_most
-from langmemory.formation.asking.verdicts import Given, verdicts_in, without_constant
+from langmemory.formation.asking.limits import ShortText
+from langmemory.formation.asking.verdicts import (
+    Given,
+    schema_of_pairs,
+    verdicts_in,
+    without_constant,
+)
 from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.prompts import prompt
 from langmemory.ports.facts import Claim, Fact
@@ -227,7 +232,7 @@ class AnswerName(BaseModel):
 class AnswerNames(BaseModel):
     """Verdicts on pairs of names."""
 
-    verdicts: Annotated[list[AnswerName], at_most(maxItems=100)]
+    verdicts: list[AnswerName]
 
 
 class ModelNameJudge:
@@ -242,21 +247,25 @@ class ModelNameJudge:
     """
 
     def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
-        self._asker = Asker(model, AnswerNames.model_json_schema(), method=method)
+        def asker(pairs: int) -> Asker:
+            return Asker(model, schema_of_pairs(AnswerNames, pairs), method=method)
+
+        asker(1)  # says at once what the model cannot be held to
+        self._asker = asker
 
     def _judge(self, pairs: Sequence[NamePair]) -> Steps[Identities]:
         if not pairs:
             return Identities()
         calls = 0
         try:
-            answered = yield from self._asker.asked(_question(pairs))
+            answered = yield from self._asker(len(pairs)).asked(_question(pairs))
             calls, given = answered.calls, answered.value
             verdicts = without_constant({number: one.verdict for number, one in given.items()})
             found = {number: given[number] for number in verdicts if number <= len(pairs)}
             same = [number for number, one in found.items() if one.verdict == "same"]
             if same:
                 turned = [_turned(pairs[number - 1]) for number in same]
-                again = yield from self._asker.asked(_question(turned))
+                again = yield from self._asker(len(turned)).asked(_question(turned))
                 calls += again.calls
                 for place, number in enumerate(same, start=1):
                     if place not in again.value or again.value[place].verdict != "same":

@@ -204,7 +204,7 @@ class Talk:
             return self._all_of(several)
         found: list[Turn] = []
         worst = UNSAID
-        for heard in self._assistants if self._is_promise(text) else self._persons:
+        for heard in self._assistants if self.is_of_an_assistant(text) else self._persons:
             verdict = self._says(heard, text)
             if verdict is None:
                 found.append(heard.turn)
@@ -283,8 +283,8 @@ class Talk:
         called = [words for name, words in others.items() if not _tells_of(name, text)]
         return bool(capitalised_words(text) - frozenset().union(*called))
 
-    def _is_promise(self, text: str) -> bool:
-        """Whether a text says what an assistant does itself."""
+    def is_of_an_assistant(self, text: str) -> bool:
+        """Whether a text begins with an assistant: what that does itself, or said."""
         named = (turn.turn.speaker for turn in self._assistants)
         words = (words.assistant for words in JUNK_WORDS.values())
         either = "|".join((*map(re.escape, named), *words))
