@@ -85,3 +85,9 @@ def tool_call(name: str, call_id: str = "call-1", **arguments: Any) -> AIMessage
     """An answer that calls one tool."""
     call = {"name": name, "args": arguments, "id": call_id, "type": "tool_call"}
     return AIMessage("", tool_calls=[call])
+
+
+class SmallScriptedModel(ScriptedModel):
+    """One whose name tells that it is small."""
+
+    model: str = "tiny:0.5b"

@@ -14,7 +14,7 @@ from langmemory.formation.contradiction.grouping import groups
 from langmemory.formation.contradiction.pairs import Group, Pair
 from langmemory.formation.judging import AnswerVerdicts, ModelJudge, StructuralJudge, Verdicts
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, fact, known
-from tests.scripted import ScriptedModel
+from tests.scripted import ScriptedModel, SmallScriptedModel
 
 WORKS = claim("person/lena-1", "works_at", "organisation/initech-1")
 HOOLI = claim("person/lena-1", "works_at", "organisation/hooli-1")
@@ -185,12 +185,6 @@ def test_a_verdict_against_the_words_is_none(
     assert verdicts(judge.judge(pair_of(before, after))) == [verdict]
 
 
-class SmallModel(ScriptedModel):
-    """One whose name tells its size."""
-
-    model: str = "tiny:0.5b"
-
-
 @pytest.mark.parametrize(
     ("before", "after", "verdict"),
     [
@@ -208,7 +202,9 @@ def test_a_small_model_replaces_only_what_words_say_has_changed(
 ) -> None:
     """One that calls everything a change hides nothing; a large one is believed."""
     pair = pair_of(before, after)
-    assert verdicts(ModelJudge(SmallModel(otherwise=answer("supersedes"))).judge(pair)) == [verdict]
+    assert verdicts(ModelJudge(SmallScriptedModel(otherwise=answer("supersedes"))).judge(pair)) == [
+        verdict
+    ]
     large = ModelJudge(ScriptedModel(otherwise=answer("supersedes")))
     assert verdicts(large.judge(pair)) == ["supersedes"]
 

@@ -21,7 +21,7 @@ from langmemory.formation.entities.names import entity_key
 from langmemory.formation.entities.resolution import AmbiguousName, Resolution
 from langmemory.formation.entities.resolving import resolve
 from tests.formation.memory_knowledge import MemoryKnowledge, claim, entity, fact, known
-from tests.scripted import ScriptedModel
+from tests.scripted import ScriptedModel, SmallScriptedModel
 
 LENA = entity(entity_key("Lena", "person"), "Lena")
 KNOWN = entity(entity_key("Katherine Miller", "person"), "Katherine Miller")
@@ -85,12 +85,14 @@ async def test_all_pairs_are_one_question(said: list[str], expected: list[str]) 
 
 def test_a_model_that_calls_everything_the_same_decides_nothing() -> None:
     """Names that are the same only in one order are left to a person, and so are all of several pairs
-    with one verdict."""
+    with one verdict, and all pairs where the model is small."""
     turned = ModelNameJudge(ScriptedModel(script=[answer("same", "unsure"), answer("different")]))
     assert [one.verdict for one in turned.judge(PAIRS).decisions] == ["unsure"]
     model = ScriptedModel(otherwise=answer(*["same"] * 4))
     assert ModelNameJudge(model).judge([*PAIRS, *PAIRS]).decisions == ()
     assert len(model.prompts) == 1
+    small = SmallScriptedModel(otherwise=RuntimeError("asked"))
+    assert ModelNameJudge(small).judge(PAIRS).decisions == ()
 
 
 @pytest.mark.parametrize(

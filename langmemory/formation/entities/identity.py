@@ -14,6 +14,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, Field
 
 from langmemory.changes import LinkEntities
+from langmemory.chat_models import form_of
 from langmemory.context.marking import one_line, quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import (
@@ -239,10 +240,11 @@ class ModelNameJudge:
     """Asks a model about all pairs at once, and once more if its answer cannot be used; of those it
     calls the same once more with the names of each exchanged, since a link is made at once. What it
     leaves out, decides otherwise then, or decides alike for all of several pairs is left to a person,
-    as is everything where it fails.
+    as is everything where it fails. A small model is not asked: a sister and a colleague are the same
+    to it.
 
     Args:
-        model: any LangChain chat model; the smallest ones call almost everything the same.
+        model: any LangChain chat model.
         method: how it is held to the answer's form; None picks what the model has.
     """
 
@@ -252,9 +254,10 @@ class ModelNameJudge:
 
         asker(1)  # says at once what the model cannot be held to
         self._asker = asker
+        self._is_small = form_of(model) == "small"
 
     def _judge(self, pairs: Sequence[NamePair]) -> Steps[Identities]:
-        if not pairs:
+        if not pairs or self._is_small:
             return Identities()
         calls = 0
         try:
