@@ -34,6 +34,7 @@ _BETWEEN: Final = re.compile(r"""["”]\s*,\s*["“]""")
 """Between two texts of a list."""
 _BULLET: Final = re.compile(r"^\W*(?:(?:[^\W\d]+ ?)?\d{1,2}\s*[.):]\s*)?\W*")
 """Also "Query 1:"."""
+_SENTENCE_ENDS: Final = tuple(".!?。！？…\"'”’»」)")
 _QUOTES: Final = ' \t"“”„«»`*_'
 _SENTENCES: Final = re.compile(r"(?<=[.!?。！？])\s+")
 _NUMBER: Final = re.compile(r"\d{1,6}")
@@ -61,6 +62,11 @@ def answer_text(answer: BaseMessage | str) -> str:
     """Return the text of an answer, without the thoughts that small models put in front of it."""
     text = answer if isinstance(answer, str) else answer.text
     return _THINKING.sub("", text).strip()
+
+
+def is_finished(text: str) -> bool:
+    """Whether a text ends as a sentence does, so that its answer did not break off in it."""
+    return text.endswith(_SENTENCE_ENDS)
 
 
 def without_repetitions(text: str, *, short: int = SHORT) -> str:

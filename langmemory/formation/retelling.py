@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
+from langmemory.answers import is_finished
 from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.grounded import OPPOSITE, SUPPOSED, Talk
@@ -43,7 +44,6 @@ _ASKED: Final = re.compile(r"[?？]")
 _QUOTES: Final = re.compile('["“”„«»「『]')
 _AROUND: Final = " \"'“”„«»「」『』"
 _COLON: Final = re.compile("[:：]")
-_ENDS: Final = tuple(".!?。！？…\"'”’»)")
 _ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -106,7 +106,7 @@ def retold(
     ]
     found = find_replacements([*([("", earlier)] if earlier else []), *spoken])
     lines = [[part for part in sentences(line) if part] for line in text.splitlines()]
-    if any(part.endswith(_ENDS) for line in lines for part in line) and not text.endswith(_ENDS):
+    if any(map(is_finished, chain(*lines))) and not is_finished(text):
         lines[-1].pop()  # broken off
     kept = ([one for part in line if (one := talk.as_said(part))] for line in lines)
     return "\n".join(line for parts in kept if (line := " ".join(_marked(parts, found))))

@@ -14,6 +14,7 @@ from typing import Any, Final
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from langmemory.answers import is_finished
 from langmemory.errors import ExtractionError
 from langmemory.formation.asking.asker import ANSWER_SECONDS, Asker, Method, Question
 from langmemory.formation.asking.json_answers import json_object
@@ -44,7 +45,6 @@ PART_TOKENS: Final = 300
 
 BROKEN_OFF: Final = "no whole sentence"
 """Why a note is left out that breaks off, or is a title."""
-_ENDS: Final = tuple(".!?。！？…\"'”’»」)")
 
 SCHEMA: Final[Mapping[str, Any]] = {
     "title": "Notes",
@@ -150,7 +150,7 @@ class SmallExtractor:
                 )
                 continue
             calls, read, failed = calls + answered.calls, read + 1, 0
-            whole = [text for text in answered.value if text.endswith(_ENDS)]
+            whole = [text for text in answered.value if is_finished(text)]
             dropped += [BROKEN_OFF] * (len(answered.value) - len(whole))
             facts += chain.from_iterable(_facts(text, turn) for text in whole)
         if problem is not None and not read:
