@@ -13,7 +13,7 @@ from typing import Final
 from langmemory.answers import is_finished
 from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.extraction.grounded import OPPOSITE, SUPPOSED, Talk
+from langmemory.formation.extraction.grounded import EXCHANGED, OPPOSITE, SUPPOSED, Talk
 from langmemory.formation.extraction.junk import is_small_talk
 from langmemory.formation.grounding import harmful, in_first_person, unsupported_part
 from langmemory.formation.replacements import find_replacements
@@ -249,7 +249,7 @@ class _Talk:
             missing = missing_words(telling, telling_words(self._sure, language))
             is_sure = len(missing) <= (1 - SURELY) * len(telling) and self._grounding.ground(
                 sentence
-            ) not in (OPPOSITE, SUPPOSED)
+            ) not in (EXCHANGED, OPPOSITE, SUPPOSED)
             return sentence if is_sure else f"{UNCHECKED}{sentence}"
         known = telling_words(self._whole, self._language)
         has_numbers = wording(sentence, language).numbers <= known

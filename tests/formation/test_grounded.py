@@ -413,6 +413,33 @@ def test_wrong_answers_are_left_out() -> None:
     assert len(taken) <= len(every) // 100, taken
 
 
+@pytest.mark.parametrize(
+    ("said", "exchanged", "other_words"),
+    [
+        ("I lent Lee ten euros.", "Lee lent Kim ten euros.", "Kim lent ten euros to Lee."),
+        ("Mia moved from Bonn to Kiel.", "Mia moved from Kiel to Bonn.", "Mia moved to Kiel from Bonn."),
+        ("Mia lives in Bonn and Tom lives in Kiel.", "Mia lives in Kiel.", "Tom lives in Kiel."),
+        (
+            "My dog Rex is four and my cat Mimi is nine.",
+            "Rex is nine and Mimi is four.",
+            "Mimi is nine and Rex is four.",
+        ),
+        ("Tom is Ben's brother.", "Ben trusts Tom.", "Ben's brother is Tom."),
+        ("Tom beat Ben at chess.", "Ben beat Tom at chess.", "Tom beat Ben."),
+        ("Tom hat Mia das Rad geliehen.", "Mia hat Tom das Rad geliehen.", "Tom hat Mia das Rad geliehen."),
+        ("Mia zog von Bonn nach Kiel.", "Mia zog von Kiel nach Bonn.", "Mia zog nach Kiel."),
+        ("Mia vino de Lugo a Vigo.", "Mia vino de Vigo a Lugo.", "Mia vino a Vigo."),
+    ],
+)  # fmt: skip
+def test_a_note_with_two_names_exchanged_is_left_out(
+    said: str, exchanged: str, other_words: str
+) -> None:
+    """Who did it to whom, from where to where, and what is whose is as it was said, in whatever order."""
+    heard = Talk(talk(("Kim", said)))
+    assert isinstance(heard.ground(exchanged), str), exchanged
+    assert not isinstance(found := heard.ground(other_words), str), found
+
+
 def test_a_note_that_says_a_sentence_again_is_left_out() -> None:
     """Small models go on so until their answer is cut off."""
     said = Talk(EVERYDAY)

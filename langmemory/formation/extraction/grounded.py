@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, cached_property, lru_cache
-from itertools import pairwise, takewhile
+from itertools import combinations, pairwise, takewhile
 from typing import Final, Literal
 
 from langmemory.answers import without_repetitions
@@ -95,6 +95,7 @@ QUOTED_HEAD: Final = "a head of the quotation"
 REPEATS: Final = "says a sentence again"
 OF_ASSISTANT: Final = "repeats the assistant"
 OF_OTHERS: Final = "said of somebody else"
+EXCHANGED: Final = "said with the names exchanged"
 OPPOSITE: Final = "the opposite was said"
 NO_NAME: Final = "a name that nobody said"
 NO_NUMBER: Final = "a number that nobody said"
@@ -199,7 +200,7 @@ class Talk:
             return reason
         if normalised_text(without_repetitions(text, short=0)) != normalised_text(text):
             return REPEATS
-        several = [one for one in sentences(text).values() if one.strip()]
+        several = [one for part in sentences(text).values() for one in _with_own_names(part)]
         if len(several) > 1:
             return self._all_of(several)
         found: list[Turn] = []
@@ -461,6 +462,8 @@ class _Statement:
             leans = self._leans(passage) and not missing_words(names, spoken_of)
             if leads or names - self.subject or not leans:
                 return "lacks", OF_OTHERS
+        if self._exchanges_names(passage):
+            return "differs", EXCHANGED
         if numbers:
             return ("differs" if shares and theirs.numbers - self.numbers else "lacks"), NO_NUMBER
         if dates:
@@ -527,6 +530,25 @@ class _Statement:
         if known is not None and known.capital_nouns:
             names = capitalised_words(passage.text) & self.talk.people
         return frozenset(missing_words(names - self.speaker, self.words | self.names))
+
+    def _exchanges_names(self, passage: _Passage) -> bool:
+        """Whether two names have each other's place: "Kim lent Lee" and "Lee lent Kim", "from Bonn to
+        Kiel" and "from Kiel to Bonn"."""
+        names = self.names | self.speaker
+        mine = _places(self.text, names, passage.code)
+        said = passage.text
+        if self.patterns.i.match(strip_openers(said, self.patterns)[0]):
+            said = f"{self.heard.turn.speaker} {said}"
+        theirs = _places(said, names, passage.code)
+        for one, other in combinations([name for name in mine if name in theirs], 2):
+            (at, lead), (behind, led) = mine[one], mine[other]
+            (their_at, their_lead), (their_behind, their_led) = theirs[one], theirs[other]
+            if lead and led and lead != led and (lead, led) == (their_led, their_lead):
+                return True
+            turned = (at < behind) != (their_at < their_behind)
+            if turned and {lead, led, their_lead, their_led} == {""}:
+                return True
+        return False
 
     def _is_of_others(self, passage: _Passage, theirs: Wording) -> bool:
         """Whether the statement is about another than who the passage is about."""
@@ -753,6 +775,36 @@ def _names(text: str, code: str) -> frozenset[str]:
     }
     units = LANGUAGES[code].temporal_words if code in LANGUAGES else frozenset[str]()
     return (capitalised_words(text) | first) - units
+
+
+def _with_own_names(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence, where each begins with a name: "Rex is four and Mimi is nine"; else the
+    sentence."""
+    code = detect_language(sentence).code
+    clauses = [one for one in _patterns(code).breaks.split(sentence) if one and one.strip()]
+    named = all(_names(one.split(maxsplit=1)[0], code) for one in clauses)
+    yield from clauses if named else [sentence] if sentence.strip() else []
+
+
+def _places(text: str, names: frozenset[str], code: str) -> dict[str, tuple[int, str]]:
+    """The place of each name that a text has once, and the word that makes it more than who does something or
+    whom it is done to: a preposition before it, "and", or the mark of what is theirs."""
+    known = LANGUAGES.get(code)
+    words = split_words(text)
+    found: dict[str, tuple[int, str]] = {}
+    for at, word in enumerate(words):
+        for name in _words_of(word) & names:
+            before, after = words[at - 1 : at], words[at + 1 : at + 2]
+            marks = known.prepositions | known.ands if known is not None else frozenset[str]()
+            lead = next((one for one in before if one in marks), "")
+            if (
+                not lead
+                and known is not None
+                and (after == ["s"] or not known.ands.isdisjoint(after))
+            ):
+                lead = after[0]
+            found[name] = (-1, "") if name in found else (at, lead)
+    return {name: place for name, place in found.items() if place[0] >= 0}
 
 
 def _is_negated(clauses: Iterable[str], code: str) -> bool:
