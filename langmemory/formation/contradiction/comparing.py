@@ -66,6 +66,8 @@ def _claims_compared(
         return _tastes(new, old) if same_object else None
     if mine.relation != theirs.relation:
         return None
+    if same_object and _is_redated(new, old):
+        return _by_correction(Pair(new=new, old=old, about="contradiction"))
     if same_object:  # it may say until when the same holds that was known without an end
         if new.end == END or old.end != END or new.end <= old.start or new.said_at < old.said_at:
             return None
@@ -152,6 +154,15 @@ def _one_word_apart(new: ComparableFact, old: ComparableFact) -> bool:
     ours = wording(new.text, new.language).words
     theirs = wording(old.text, old.language).words
     return len(ours - theirs) <= 2 and len(theirs - ours) <= 2 and bool(ours & theirs)
+
+
+def _is_redated(new: ComparableFact, old: ComparableFact) -> bool:
+    """Whether a correction tells the same with another number or date: "Sorry, the test is on the 22nd"."""
+    if not new.corrects:
+        return False
+    ours, theirs = wording(new.text, new.language), wording(old.text, old.language)
+    others = (ours.numbers, ours.dates) != (theirs.numbers, theirs.dates)
+    return others and _one_word_apart(new, old)
 
 
 def _is_history(new: ComparableFact, old: ComparableFact) -> bool:

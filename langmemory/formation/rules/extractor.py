@@ -23,7 +23,11 @@ from langmemory.formation.rules.requests import standing_requests
 from langmemory.formation.rules.retractions.corrections import corrects_another
 from langmemory.formation.rules.retractions.held import Held, held_of, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
-from langmemory.formation.rules.value_corrections import find_corrections, spoken_sentences
+from langmemory.formation.rules.value_corrections import (
+    Replacement,
+    find_corrections,
+    spoken_sentences,
+)
 from langmemory.languages import LANGUAGES, detect_language, split_words
 from langmemory.ports.facts import (
     READ_IN_PART,
@@ -101,28 +105,43 @@ class RuleExtractor:
                 "read_in_part turns=%d thread=%s: of each the first and last %d characters",
                 in_part, batch.thread_id, MOST_READ // 2,
             )  # fmt: skip
-        kept = list(_as_corrected(facts, batch.turns, known)) if facts else []
+        shortly_before = batch.before if before_now.may_take_back else ()
+        kept = list(_as_corrected(facts, shortly_before, batch.turns, known))
         dropped = (READ_IN_PART,) * in_part + (TAKEN_BACK,) * (len(facts) - len(kept))
         return Extraction(facts=tuple(join_repetitions(kept)), dropped=dropped)
 
 
 def _as_corrected(
-    facts: Sequence[Fact], turns: Sequence[Turn], known: dict[str, str]
+    facts: Sequence[Fact], before: Sequence[Turn], turns: Sequence[Turn], known: dict[str, str]
 ) -> Iterator[Fact]:
     """The facts without those of which the same person later says another number, date or name, unless a
-    later fact takes their place anyway; with another number they are read again."""
-    persons = [turn for turn in turns if is_person(turn)]
+    later fact takes their place anyway; with another number they are read again. So is what was said shortly
+    before the batch: it corrects what was read of it then."""
+    if not facts and not before:
+        return
+    persons = [turn for turn in (*before, *turns) if is_person(turn)]
+    read_before = sum(map(is_person, before))
     found = find_corrections(spoken_sentences([(turn.speaker, turn.text) for turn in persons]))
-    wrong = [one for one in found if one.was_wrong]
+    wrong = [one for one in found if one.was_wrong and one.place >= read_before]
+
+    def again(
+        one: Replacement, relations: Sequence[str] | None, old: Sequence[str]
+    ) -> Iterator[Fact]:
+        turn = persons[one.place]
+        for fact in _read(replace(turn, text=one.restated), known, None)[0] if one.restated else ():
+            if relations is None or [claim.relation for claim in fact.claims] == relations:
+                yield replace(fact, evidence=(turn.key, *old), corrects=relations is None)
+
+    heard = {key for fact in facts for key in fact.evidence}
+    for one in wrong:
+        if one.first_place < read_before and persons[one.place].key not in heard:
+            yield from again(one, None, [persons[one.first_place].key])
     for place, fact in enumerate(facts):
         missed = [one for one in wrong if one.is_missed_by(fact.text, fact.language)]
         if not missed or any(_takes_place(one, fact) for one in facts[place + 1 :]):
             yield fact
-        elif missed[-1].restated:
-            turn = persons[missed[-1].place]
-            for again in _read(replace(turn, text=missed[-1].restated), known, None)[0]:
-                if [one.relation for one in again.claims] == [one.relation for one in fact.claims]:
-                    yield replace(again, evidence=(turn.key, *fact.evidence))
+        else:
+            yield from again(missed[-1], [one.relation for one in fact.claims], fact.evidence)
 
 
 def _takes_place(fact: Fact, old: Fact) -> bool:
@@ -138,6 +157,8 @@ class Memory:
 
     def __init__(self, told: SnapshotKnowledge | None) -> None:
         self.told = told
+        self.may_take_back = False
+        """Whether a turn had a word by which something is taken back."""
         self._of_batch: dict[tuple[str, str | None], list[Held]] = {}
 
     def heard(self, turn: Turn, found: list[Fact]) -> list[Fact]:
@@ -148,6 +169,7 @@ class Memory:
         batch = self._of_batch.setdefault(who, [])
         text = without_injected_text(turn.text)
         if codes := [code for code in _languages(text) if may_take_back(text, code)]:
+            self.may_take_back = True
             before = () if self.told is None else held_of(turn, self.told, shown)
             known = [*reversed(own), *reversed(batch), *before]
             readings = (taken_back(turn, text, code, known, found) for code in codes if known)

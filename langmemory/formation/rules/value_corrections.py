@@ -56,15 +56,23 @@ class Replacement:
     """The old value never was right: it is corrected, not changed."""
     place: int = -1
     """Of the message that says so."""
+    first_place: int = -1
+    """Of the message with the first sentence."""
 
     @property
     def restated(self) -> str:
-        """The first sentence with the new number in place of the old one; empty where it is no number."""
-        old, new = "".join(self.gone), "".join(self.came)
-        found = (
-            re.findall(rf"(?<!\d){old}(?!\d)", self.said) if old.isdigit() and new.isdigit() else []
+        """The first sentence with the new number or name in place of the old one; empty where either is more
+        than a word, or is not there once."""
+        if len(self.gone) != 1 or len(self.came) != 1:
+            return ""
+        old, new = (
+            re.compile(rf"(?<!\w){re.escape(*words)}(?!\w)", re.IGNORECASE)
+            for words in (self.gone, self.came)
         )
-        return self.said.replace(old, new) if len(found) == len(self.gone) == 1 else ""
+        word = new.search(self.instead)
+        if word is None or len(old.findall(self.said)) != 1:
+            return ""
+        return old.sub(lambda _: word[0], self.said)
 
     def is_missed_by(self, text: str, language: str) -> bool:
         """Whether a text tells the old value alone, of the same thing."""
@@ -191,6 +199,7 @@ def find_corrections(read: Sequence[SpokenSentence]) -> Iterator[Replacement]:
                     after=telling_words(one.following, one.language),
                     was_wrong=one.cue != "changes",
                     place=one.place,
+                    first_place=first.place,
                 )
 
 
