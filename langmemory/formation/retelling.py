@@ -91,7 +91,8 @@ def retold(
     told as it was said. Behind one that tells what a person replaced afterwards stands what they said
     instead. `UNCHECKED` stands before one of which less than half is in the talk, of which the opposite was
     said or which was only supposed, and before one in a language that nobody speaks there: its names are not
-    looked for, since some languages write all nouns as names.
+    looked for, since some languages write all nouns as names. In a language of which nothing is known it
+    stands before another word beside a number.
 
     Args:
         text: As the model wrote it.
@@ -132,6 +133,7 @@ class _Talk:
         self._whole = "\n".join(self._sources)
         self._sure = "\n".join(one for one in self._sources if not one.startswith(UNCHECKED))
         self._language = language_of(self._whole)
+        self._is_known = is_surely(self._whole, self._language)
         surely = (one.language for one in said if is_surely(one.text, one.language))
         self._languages = {self._language, *surely}
         speakers = {one.speaker for one in said}
@@ -247,14 +249,23 @@ class _Talk:
             if unsupported_part(sentence, language, [self._whole], share=SUPPORTED):
                 return ""
             missing = missing_words(telling, telling_words(self._sure, language))
-            is_sure = len(missing) <= (1 - SURELY) * len(telling) and self._grounding.ground(
-                sentence
-            ) not in (EXCHANGED, OPPOSITE, SUPPOSED)
+            is_sure = (
+                len(missing) <= (1 - SURELY) * len(telling)
+                and (self._is_known or missing.isdisjoint(_beside_numbers(sentence)))
+                and self._grounding.ground(sentence) not in (EXCHANGED, OPPOSITE, SUPPOSED)
+            )
             return sentence if is_sure else f"{UNCHECKED}{sentence}"
         known = telling_words(self._whole, self._language)
         has_numbers = wording(sentence, language).numbers <= known
         is_said = len(missing_words(telling, known)) <= (1 - SUPPORTED) * len(telling)
         return f"{UNCHECKED}{sentence}" if has_numbers and is_said else ""
+
+
+def _beside_numbers(sentence: str) -> frozenset[str]:
+    """The words beside its numbers: in a language of which nothing is known they may be months."""
+    words = split_words(sentence)
+    pairs = [*pairwise(words), *pairwise(words[::-1])]
+    return frozenset(word for number, word in pairs if number.isdigit())
 
 
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
