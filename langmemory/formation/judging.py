@@ -19,7 +19,7 @@ from langmemory.formation.asking.verdicts import schema_of_pairs, verdicts_in, w
 from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict, speaks_of_change
 from langmemory.formation.prompts import prompt
-from langmemory.formation.wording import wording
+from langmemory.formation.wording import missing_words, wording
 from langmemory.steps import Steps, awaiting, blocking
 
 MAX_CHARACTERS = 600
@@ -171,14 +171,17 @@ def _words_bear(pair: Pair, verdict: Verdict) -> bool:
 
 
 def _tells_of_change(pair: Pair) -> bool:
-    """Whether a word of a pair says that something changed, one denies what the other says, or the same is
-    said with another number or date."""
+    """Whether a word of a pair says that something changed, one denies just what the other says, or the
+    same is said with another number or date."""
+    if any(map(speaks_of_change, (pair.new, pair.old))):
+        return True
     new = wording(pair.new.text, pair.new.language)
     old = wording(pair.old.text, pair.old.language)
-    if any(map(speaks_of_change, (pair.new, pair.old))) or new.negated != old.negated:
-        return True
     exact = new.numbers | new.dates, old.numbers | old.dates
-    return all(exact) and exact[0] != exact[1] and new.overlap(old) >= SAME_WORDS
+    if all(exact) and exact[0] != exact[1] and new.overlap(old) >= SAME_WORDS:
+        return True
+    others = missing_words(new.words, old.words) or missing_words(old.words, new.words)
+    return new.negated != old.negated and not others
 
 
 _Read = tuple[Mapping[int, Verdict], str | None]

@@ -191,6 +191,7 @@ def test_a_verdict_against_the_words_is_none(
         ("Ravi has a brother called Nils", "Ravi has a brother called Ole", "unclear"),
         ("Ravi's sister is a vet", "Ravi's neighbour plays golf", "unclear"),
         ("Ravi pays 20 euros", "Ravi is 30 years old", "unclear"),
+        ("Ravi is allergic to eggs", "Ravi cannot eat eggs, he has an allergy", "unclear"),
         ("Ravi smokes", "Ravi stopped smoking", "supersedes"),
         ("Ravi smokes", "Ravi does not smoke", "supersedes"),
         ("Ravi's flight leaves at 9", "Ravi's flight leaves at 11", "supersedes"),
