@@ -77,8 +77,8 @@ def _groups_of(
     over: dict[str, datetime] = {}
     untold = set(apart)
     read: dict[str, ComparableFact] = {}
-    # As it happened; corrections last, because they speak of what was said.
-    for statement in sorted(new, key=lambda one: (one.corrects, one.start, one.said_at, one.key)):
+    # As it happened, and in the order of telling; corrections last, because they speak of what was said.
+    for statement in sorted(new, key=lambda one: (one.corrects, one.start, one.said_at)):
         near = asked.get(statement.key)
         seen: set[str] = set()
         found: list[Pair] = []
