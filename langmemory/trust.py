@@ -6,7 +6,9 @@ sources is trusted less, and what a memory of a source may become by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final, get_args
 
 from langmemory.citing import FOLLOWED
@@ -57,6 +59,25 @@ def trust_of(value: Mapping[str, Any]) -> Trust:
     if value.get("editor") in _EDITORS or value.get("source") == "agent":
         found.append("agent")
     return least(found)
+
+
+_WRITER: ContextVar[Trust] = ContextVar("langmemory_writer", default="person")
+
+
+@contextmanager
+def written_by(writer: Trust) -> Iterator[None]:
+    """Let what operations within state anew be trusted no more than who asks for it."""
+    token = _WRITER.set(writer)
+    try:
+        yield
+    finally:
+        _WRITER.reset(token)
+
+
+def as_written(value: Mapping[str, Any], writer: Trust | None = None) -> dict[str, Any]:
+    """Return a value that is trusted no more than its writer, who is by default that of `written_by`."""
+    limit = writer or _WRITER.get()
+    return {**value} if limit == "person" else {**value, "trust": least([limit, trust_of(value)])}
 
 
 def may_become(trust: str, priority: Priority) -> bool:

@@ -31,6 +31,7 @@ from langmemory.links import (
     title_of,
 )
 from langmemory.resources import KEYS as DOCUMENTS
+from langmemory.trust import as_written
 from langmemory.types import Edge, Memory, Namespace, Privacy
 
 TITLED: Final = (("task", "title"), ("decision", "what"), ("document", "path"))
@@ -246,7 +247,9 @@ def whose(ends: Iterable[End], viewer: str | None, privacy: Privacy) -> Facets:
 
 
 def new_memory(key: str, value: dict[str, Any], facets: Facets, reason: str = "") -> AddMemory:
-    """Return the change that adds a memory; the value of a private one says whose it is."""
+    """Return the change that adds a memory; its value tells an agent that asked for it, and of a private one
+    whose it is."""
+    value = as_written(value)
     if facets.privacy == "private":
         value = {**value, "privacy": "private", "owner": facets.owner}
     return AddMemory(key=key, value=value, facets=facets, reason=reason)

@@ -16,6 +16,7 @@ from langmemory.server.access import Access
 from langmemory.server.problems import Problem
 from langmemory.server.replay import derived_key
 from langmemory.server.routes import Route, Routes
+from langmemory.trust import written_by
 from langmemory.types import Namespace
 from langmemory.wire import Deferred
 
@@ -87,7 +88,8 @@ def _run(operation: Operation, access: Access, given: dict[str, Any]) -> Any:
         arguments |= {one.name: "agent" for one in operation.arguments if one.kind == Source}
     if operation.declared.about is not None:
         _check_about(operation, access, next(iter(arguments.values())))
-    found = getattr(room, operation.name)(**arguments)
+    with written_by(access.grant.trust):
+        found = getattr(room, operation.name)(**arguments)
     if operation.says_whether:
         found = found or None
     if operation.item is not None and operation.reads_namespace is None:

@@ -13,7 +13,7 @@ from langgraph.store.base import PutOp
 
 from langmemory.changes import Facets
 from langmemory.server.access import Access
-from langmemory.trust import least, trust_of
+from langmemory.trust import as_written
 from langmemory.types import Namespace, Priority
 
 LOWERED: Priority = "guardrail"
@@ -67,5 +67,4 @@ def said_by(access: Access, put: PutOp) -> PutOp:
 
 def trusted(access: Access, value: dict[str, Any]) -> dict[str, Any]:
     """Return a value, or a message, that is trusted no more than whoever sends it."""
-    limit = access.grant.trust
-    return value if limit == "person" else {**value, "trust": least([limit, trust_of(value)])}
+    return as_written(value, access.grant.trust)

@@ -167,3 +167,32 @@ def test_what_is_vital_is_shown_as_a_guardrail(
     assert disclose(store.search(PLACE)).entries[0].label[0] == "M"
     store.put(PLACE, "k", {"text": "Nuts.", "importance": importance, "priority": "archive"})
     assert not disclose(store.search(PLACE)).entries
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("graph/entity", {"name": "Ada", "text": "Ada is a person."}),
+        ("graph/relationship", {"source": "Ada", "relation": "works at", "target": "Initech"}),
+        ("graph/link", {"source": "known", "relation": "requires", "target": "artifact:api"}),
+        ("swarm/tasks", {"title": "Mend the bridge"}),
+        ("swarm/decisions", {"what": "Use steel", "why": "It is strong."}),
+        ("procedures", {"task": "mend a bridge", "steps": ["look", "weld"]}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("agent", "scope", "trust"),
+    [("robo", "write", "agent"), ("robo", "admin", "person"), (None, "write", "person")],
+)
+async def test_what_an_agent_states_is_trusted_as_an_agent(
+    store: MemoryStore, path: str, body: dict[str, Any], agent: str | None, scope: Any, trust: str
+) -> None:
+    """Claims, links, tasks, decisions and procedures have the trust of the token that adds them."""
+    home = ("home",)
+    store.put(home, "known", {"text": "The bridge is old."})
+    token = token_of(store, None, home, scope=scope, agent=agent)
+    async with serving(store, address=ELSEWHERE, token=token) as client:
+        answer = await client.post(f"{API}/{path}", json={"namespace": home, **body})
+    assert answer.status_code == 200, answer.text
+    added = [one for one in store.admin.memories(home) if one.key != "known"]
+    assert {one.trust for one in added} == {trust}
