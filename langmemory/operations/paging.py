@@ -170,10 +170,12 @@ class Pages:
                 found = conversations.newest(
                     connection, prefix, self._viewer, limit + 1, after=start
                 )
-                firsts = {item for one in found for item in (one.first, one.previous, one.next)}
+                firsts = {
+                    item for one in found for item in (one.talk.first, one.previous, one.next)
+                }
                 ids = sorted(item for item in firsts if item is not None)
                 turns = dict(zip(ids, shown(connection, ids, self._viewer), strict=True))
-            return [((one.began_us, one.first), _conversation(one, turns)) for one in found]
+            return [(one.talk[:2], _conversation(one, turns)) for one in found]
 
         return self._page("conversations", cursor, limit, read)
 
@@ -285,13 +287,13 @@ class Pages:
         )
 
 
-def _conversation(one: conversations.Talk, turns: Mapping[int, Memory]) -> Conversation:
-    first = turns[one.first]
+def _conversation(one: conversations.Joined, turns: Mapping[int, Memory]) -> Conversation:
+    talk, first = one.talk, turns[one.talk.first]
     beside = {"previous": one.previous, "next": one.next}
     return Conversation(
         namespace=first.namespace, key=first.key, thread_id=str(first.value.get("thread_id", "")),
-        owner=first.owner, began_at=from_us(one.began_us), ended_at=from_us(one.ended_us),
-        turns=one.turns, opening=first.text[:OPENING],
+        owner=first.owner, began_at=from_us(talk.began_us), ended_at=from_us(talk.ended_us),
+        turns=talk.turns, opening=first.text[:OPENING],
         **{name: None if item is None else turns[item].key for name, item in beside.items()},
     )  # fmt: skip
 

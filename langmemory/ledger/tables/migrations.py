@@ -46,6 +46,10 @@ STEPS: tuple[Step, ...] = (
         dialect,
     ),
     _trust,
+    lambda _: (
+        "CREATE INDEX IF NOT EXISTS item_talk ON item (namespace, coalesce(owner, ''), "
+        "coalesce(valid_at, created_at)) WHERE thread IS NOT NULL;",
+    ),
 )  # fmt: skip
 """The first leads from `INITIAL` to the version after it."""
 

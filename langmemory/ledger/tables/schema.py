@@ -137,6 +137,10 @@ ITEM = Table(
         Index("item_class", f"kind, namespace, status, {SAID_AT}"),
         Index("item_told", f"{SAID_AT}, id, namespace, kind, status"),
         Index("item_reader", "(CASE privacy WHEN 'private' THEN coalesce(owner, '') END), namespace"),
+        Index(
+            "item_talk", "namespace, coalesce(owner, ''), coalesce(valid_at, created_at)",
+            "thread IS NOT NULL",
+        ),
         Index("item_created", "namespace, created_at, valid_at", "valid_at IS NULL"),
     ),
     # A row is seen whole: what was superseded names its heir.
