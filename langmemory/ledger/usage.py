@@ -165,6 +165,8 @@ class UsageCounts:
         """By viewer and memory, the relevance with which it was shown last; the latest last."""
         self._reported: dict[tuple[str | None, ...], set[Mark]] = {}
         """By viewer, answer and memory, the latest last."""
+        self._outcomes: dict[tuple[str | None, ...], bool] = {}
+        """By the same, whether an answer that followed a procedure turned out well."""
         self.any = False
         """Whether there was ever something to count."""
 
@@ -205,6 +207,18 @@ class UsageCounts:
             while len(self._reported) > REPORTS:
                 del self._reported[next(iter(self._reported))]
             return marks - known
+
+    def outcome_before(
+        self, right: bool, viewer: str | None, answer: str, namespace: Namespace, key: str
+    ) -> bool | None:
+        """Return what this answer reported of a procedure before, and remember what it reports now."""
+        with self._lock:
+            procedure = (viewer, answer, *namespace, key)
+            before = self._outcomes.pop(procedure, None)
+            self._outcomes[procedure] = right
+            while len(self._outcomes) > REPORTS:
+                del self._outcomes[next(iter(self._outcomes))]
+            return before
 
     def drain(self) -> dict[str | None, list[Usage]]:
         """Return everything noted so far, by viewer; nothing is left."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from langmemory.arguments import whole_number
 from langmemory.context.citations import Mark, Usage, used
@@ -29,10 +29,15 @@ from langmemory.operations.changes import dry_run_savepoint
 from langmemory.operations.conversing import Conversing, shown
 from langmemory.operations.core import Core, mark_pages_of
 from langmemory.operations.paging import Listing
+from langmemory.operations.procedures import Procedures
 from langmemory.pluralize import count_noun
+from langmemory.procedures import KEYS as PROCEDURES
+from langmemory.procedures import Outcome
 from langmemory.search.searching import now_us
 from langmemory.steps import twin
 from langmemory.types import Kind, Memory, MemoryUsage, Namespace, Status
+
+OUTCOME: Final[Mapping[bool, Outcome]] = {True: "succeeded", False: "failed"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,7 +137,8 @@ class ViewerAdmin:
             namespace: Prefix by whole labels; memories of these ids are looked for there.
             cited: Ids that the answer cites, such as ``M:1a2b3c4d`` or ``1a2b3c4d``.
             shown: Ids that stood in a prompt that was made elsewhere.
-            right: Whether the answer turned out well; None as long as nobody knows.
+            right: Whether the answer turned out well; None as long as nobody knows. It is also
+                the outcome of a procedure that is cited.
             answer: Id of the answer. A report that comes again counts once, and one that adds whether the
                 answer was right adds just that. The store knows its latest 10,000 pairs of an answer and a
                 memory again, until it is closed.
@@ -151,8 +157,25 @@ class ViewerAdmin:
             if answer is not None:
                 new = self._core.counts.unreported(new, self._viewer, answer, *place)
             counts.append(used(memory, new))
+            if (
+                right is not None
+                and memory.key.startswith(PROCEDURES)
+                and "referenced" in marks[id]
+            ):
+                self._record_outcome(memory, right, answer)
         self.count_usage(counts)
         return len(counts)
+
+    def _record_outcome(self, memory: Memory, right: bool, answer: str | None) -> None:
+        """Record that an answer which cites a procedure turned out well, or not; once for each answer."""
+        place, before = (memory.namespace, memory.key), None
+        if answer is not None:
+            before = self._core.counts.outcome_before(right, self._viewer, answer, *place)
+        if before is not right:
+            Procedures(self._core, self._viewer).record_outcome(
+                *place, OUTCOME[right], why="" if right else "the answer was wrong",
+                revises=None if before is None else OUTCOME[before],
+            )  # fmt: skip
 
     def usage(self, namespace: Namespace = (), *, limit: int = 100) -> list[MemoryUsage]:
         """Return which memories were shown, cited and right, over all threads; the most helpful

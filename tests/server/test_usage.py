@@ -80,6 +80,33 @@ async def test_every_door_tells_how_a_memory_is_cited(store: MemoryStore) -> Non
     assert {one.label for one in store.recall(asked["query"], HOME)} >= set(shown.values())
 
 
+async def test_a_cited_procedure_learns_from_answers(store: MemoryStore) -> None:
+    """Over REST and MCP an answer that was right or wrong is the outcome of a procedure that it cites: once, by
+    its last report; what is not known yet is none."""
+    one = store.procedures.add(HOME, "feed the cat", ["open the tin", "fill the bowl"])
+    label = f"R:{note_id(HOME, one.key)}"
+
+    def outcomes() -> tuple[int, int]:
+        found = store.procedures.get(HOME, one.key)
+        assert found is not None
+        return found.outcomes.succeeded, found.outcomes.failed
+
+    async with serving(store) as client:
+        for right, answer, expected in (
+            (None, "a1", (0, 0)), (True, "a1", (1, 0)), (True, "a1", (1, 0)), (False, "a1", (0, 1)),
+            (False, "a2", (0, 2)), (True, None, (1, 2)),
+        ):  # fmt: skip
+            body = {"namespace": HOME, "cited": [label, CAT], "right": right, "answer": answer}
+            assert (await client.post(f"{API}/context/usage", json=body)).json()["value"] == 2
+            assert outcomes() == expected
+        shown = {"namespace": HOME, "shown": [label], "right": True, "answer": "a3"}
+        await client.post(f"{API}/context/usage", json=shown)
+        assert outcomes() == (1, 2)
+    async with in_process(store, token_of(store, None, HOME)) as agent:
+        await agent.done("admin_report_usage", cited=[label], right=True, answer="a4")
+    assert outcomes() == (2, 2)
+
+
 async def test_an_agent_over_mcp_counts(store: MemoryStore) -> None:
     """What `recall` lists was shown, and what `get_memory` or `fetch` reads was used."""
     async with in_process(store, token_of(store, None, HOME)) as client:
