@@ -27,7 +27,7 @@ def living(batches: list[list[str]]) -> list[str]:
 
 @pytest.mark.parametrize(("texts", "names"), tables(__file__)["cases"])
 def test_a_dead_pet_is_no_living_one(texts: tuple[str, ...], names: tuple[str, ...]) -> None:
-    """In one message or two of the same second, read together or one after the other, what was said last counts;
-    who else died takes no pet along."""
+    """In one message or two of the same second, read together or one after the other, what was said last
+    counts; who else died takes no pet along."""
     assert living([list(texts)]) == list(names)
     assert living([[one] for one in texts]) == list(names)

@@ -81,8 +81,8 @@ async def test_every_door_tells_how_a_memory_is_cited(store: MemoryStore) -> Non
 
 
 async def test_a_cited_procedure_learns_from_answers(store: MemoryStore) -> None:
-    """Over REST and MCP an answer that was right or wrong is the outcome of a procedure that it cites: once, by
-    its last report; what is not known yet is none."""
+    """Over REST and MCP an answer that was right or wrong is the outcome of a procedure that it cites: once,
+    by its last report; what is not known yet is none."""
     one = store.procedures.add(HOME, "feed the cat", ["open the tin", "fill the bowl"])
     label = f"R:{note_id(HOME, one.key)}"
 
