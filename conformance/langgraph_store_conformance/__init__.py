@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any
+from functools import cache, partial
 
-from langgraph_store_conformance.bench import Difference, Factory, WordEmbeddings
-from langgraph_store_conformance.checks import CHECKS, Check
+from langgraph_store_conformance.bench import Factory, WordEmbeddings
+from langgraph_store_conformance.checks import CHECKS, Check, Difference
 from langgraph_store_conformance.running import Report, Result, probe, run, run_check
 
 __all__ = [
@@ -37,14 +35,11 @@ def store_test(factory: Factory, *, known: Mapping[str, str] | None = None) -> C
     reasons = dict(known or {})
     if strangers := set(reasons) - {one.name for one in CHECKS}:
         raise ValueError(f"There are no checks with the names {sorted(strangers)}.")
-    cache: list[Any] = []
+    able = cache(partial(probe, factory))
 
     @pytest.mark.parametrize("check", [pytest.param(one, id=one.name) for one in CHECKS])
     def test_store(check: Check) -> None:
-        if not cache:
-            with tempfile.TemporaryDirectory() as folder:
-                cache.append(probe(factory, Path(folder)))
-        result = run_check(check, factory, *cache[0])
+        result = run_check(check, factory, *able())
         if result.outcome == "not offered":
             pytest.skip("the store does not offer it")
         if check.name in reasons:

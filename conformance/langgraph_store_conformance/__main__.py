@@ -7,6 +7,7 @@ import importlib
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
 
 from langgraph_store_conformance.running import Outcome, Report, run
 
@@ -30,41 +31,36 @@ def main(arguments: list[str] | None = None) -> int:
     module, _, name = given.factory.partition(":")
     if not name:
         parser.error(f"{given.factory} names no factory; write MODULE:FACTORY")
-    sys.path.insert(0, "")
     try:
         factory = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         parser.error(f"{given.factory} cannot be imported: {error}")
     report = run(factory, given.factory)
-    print(as_json(report) if given.json else as_text(report))
+    print(as_json(report) if given.json else "\n".join(as_lines(report)))
     failed = any(one.outcome == "failed" for one in report.results)
     return int(failed if given.strict else not report.conforms)
 
 
-def as_text(report: Report) -> str:
-    """Return the report as lines for a terminal."""
+def as_lines(report: Report) -> Iterator[str]:
     able = sorted(report.capabilities - {"base", "no ttl"})
-    lines = [
-        report.store,
-        f"Called by {' and '.join(report.ways)}. Offers {', '.join(able) or 'the base'}.",
-    ]
+    yield report.store
+    yield f"Called by {' and '.join(report.ways)}. Offers {', '.join(able) or 'the base'}."
     group = ""
     for one in report.results:
-        if one.check.group != group:
-            group = one.check.group
-            lines += ["", group]
+        if one.check.needs[0] != group:
+            group = one.check.needs[0]
+            yield f"\n{group}"
         extra = "" if one.check.documented else " (undocumented)"
-        lines.append(f"  {SIGNS[one.outcome]:5}{one.check.name}: {one.check.about}{extra}")
+        yield f"  {SIGNS[one.outcome]:5}{one.check.name}: {one.check.about}{extra}"
         if one.reason:
-            lines.append(f"       {one.reason[:400]}")
+            yield f"       {one.reason[:400]}"
     counts = Counter(one.outcome for one in report.results)
-    return "\n".join([*lines, "", ", ".join(f"{counts[one]} {one}" for one in SIGNS)])
+    yield "\n" + ", ".join(f"{counts[one]} {one}" for one in SIGNS)
 
 
 def as_json(report: Report) -> str:
-    """Return the report as JSON."""
     checks = [
-        {"name": one.check.name, "about": one.check.about, "group": one.check.group,
+        {"name": one.check.name, "about": one.check.about, "group": one.check.needs[0],
          "documented": one.check.documented, "outcome": one.outcome, "reason": one.reason}
         for one in report.results
     ]  # fmt: skip

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from langgraph_store_conformance.bench import NS_PROBE, Bench, Factory, Way, accepted
-from langgraph_store_conformance.checks import CHECKS, Capability, Check
+from langgraph_store_conformance.bench import SECONDS, Bench, Factory, Way, accepted
+from langgraph_store_conformance.checks import CHECKS, NS, Check, Difference
 
 Outcome = Literal["passed", "failed", "not offered"]
+T = TypeVar("T")
 WAYS: tuple[Way, ...] = ("sync", "async")
-SECONDS = 60
-"""A check that takes longer fails."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Report:
 
     store: str
     ways: tuple[Way, ...]
-    capabilities: frozenset[Capability]
+    capabilities: frozenset[str]
     results: tuple[Result, ...]
 
     @property
@@ -47,98 +47,92 @@ class Report:
 
 def run(factory: Factory, name: str = "") -> Report:
     """Run all checks against the stores of a factory."""
-    with tempfile.TemporaryDirectory() as folder:
-        ways, capabilities = probe(factory, Path(folder))
-    results = tuple(run_check(one, factory, ways, capabilities) for one in CHECKS)
-    return Report(
-        store=name or getattr(factory, "__name__", repr(factory)),
-        ways=ways, capabilities=capabilities, results=results,
-    )  # fmt: skip
+    ways, able = probe(factory)
+    results = tuple(run_check(one, factory, ways, able) for one in CHECKS)
+    name = name or getattr(factory, "__name__", repr(factory))
+    return Report(store=name, ways=ways, capabilities=able, results=results)
 
 
 def run_check(
-    one: Check, factory: Factory, ways: tuple[Way, ...], capabilities: frozenset[Capability]
+    one: Check, factory: Factory, ways: tuple[Way, ...], capabilities: frozenset[str]
 ) -> Result:
     """Run one check, by each way of calling."""
-    if not one.needs <= capabilities:
+    if not capabilities.issuperset(one.needs):
         return Result(check=one, outcome="not offered")
     with ThreadPoolExecutor(len(ways)) as pool:
-        outcomes = zip(ways, pool.map(partial(failure, one, factory), ways), strict=True)
-    reasons = {way: reason for way, reason in outcomes if reason is not None}
-    if not reasons:
+        found = [*pool.map(partial(failure, one, factory), ways)]
+    if not any(found):
         return Result(check=one, outcome="passed")
-    alike = len(reasons) == len(ways) and len(set(reasons.values())) == 1
-    lines = dict.fromkeys(r if alike else f"{way}: {r}" for way, r in reasons.items())
-    return Result(check=one, outcome="failed", reason="; ".join(lines))
+    by_way = [f"{way}: {reason}" for way, reason in zip(ways, found, strict=True) if reason]
+    alike = len(by_way) == len(ways) and len(set(found)) == 1
+    return Result(check=one, outcome="failed", reason=found[0] if alike else "; ".join(by_way))
 
 
-def failure(one: Check, factory: Factory, way: Way) -> str | None:
-    """Run one check by one way, with a store of its own; why it failed, or None."""
-    folder = Path(tempfile.mkdtemp())
+def failure(one: Check, factory: Factory, way: Way) -> str:
+    """Run one check by one way, with a store of its own; why it failed, or nothing."""
 
-    async def within() -> None:
-        async with asyncio.timeout(SECONDS):
-            bench = Bench(factory, folder, way, "vectors" in one.needs, one.ttl)
-            async with bench:
-                await one.run(bench)
+    def steps(store: Bench) -> None:
+        for step in one.steps:
+            step(store)
 
     try:
-        asyncio.run(within())
-    except AssertionError as error:
+        with_store(factory, way, steps, indexed="vectors" in one.needs, ttl=one.ttl)
+    except Difference as error:
         return str(error)
     except Exception as error:
         line = str(error).partition("\n")[0]
         return f"{type(error).__name__}: {line}".removesuffix(": ")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return None
+    return ""
 
 
-def probe(factory: Factory, folder: Path) -> tuple[tuple[Way, ...], frozenset[Capability]]:
+def with_store(
+    factory: Factory, way: Way, ask: Callable[[Bench], T], *, indexed: bool = False, ttl: Any = None
+) -> T:
+    """Open a store in a folder of its own, and ask it in a thread, as graphs do."""
+
+    async def within() -> T:
+        async with (
+            asyncio.timeout(SECONDS),
+            Bench(factory, Path(folder), way, indexed, ttl) as bench,
+        ):
+            return await asyncio.to_thread(ask, bench)
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        return asyncio.run(within())
+
+
+def probe(factory: Factory) -> tuple[tuple[Way, ...], frozenset[str]]:
     """Find by which ways a store can be called, and what it can do.
 
     Raises:
         NotImplementedError: Neither `get` nor `aget` answers.
     """
-    ways = tuple(way for way in WAYS if asyncio.run(_answers(factory, folder / way, way)))
+    ways = tuple(way for way in WAYS if with_store(factory, way, _answers))
     if not ways:
         raise NotImplementedError(
             "Neither get nor aget of the store answers; see BaseStore.batch and abatch."
         )
-    return ways, frozenset(asyncio.run(_capabilities(factory, folder / "all", ways[-1])))
+    options = accepted(factory)
+    able = with_store(factory, ways[-1], _capabilities, indexed="index" in options)
+    return ways, frozenset(able | {"persistence"} if "folder" in options else able)
 
 
-async def _answers(factory: Factory, folder: Path, way: Way) -> bool:
-    folder.mkdir()
-    async with Bench(factory, folder, way, False, None) as bench:
-        try:
-            await bench.get(NS_PROBE, "k")
-        except NotImplementedError:
-            return False
-    return True
+def _answers(store: Bench) -> bool:
+    with suppress(NotImplementedError):
+        store.call("get", NS, "k")
+        return True
+    return False
 
 
-async def _capabilities(factory: Factory, folder: Path, way: Way) -> set[Capability]:
-    folder.mkdir()
-    names = accepted(factory)
-    able: set[Capability] = {"base"}
-    async with Bench(factory, folder, way, "index" in names, None) as bench:
-        await bench.put(NS_PROBE, "k", {"text": "tea", "n": 1})
-        try:
-            if await bench.keys(NS_PROBE, filter={"n": {"$gt": 0}}):
-                able.add("operators")
-        except (NotImplementedError, ValueError):
-            pass
-        try:
-            await bench.namespaces()
-            able.add("namespaces")
-        except NotImplementedError:
-            pass
-        if "index" in names:
-            items = await bench.search(NS_PROBE, query="tea")
-            if any(item.score is not None for item in items):
-                able.add("vectors")
-        able.add("ttl" if bench.store.supports_ttl else "no ttl")
-    if "folder" in names:
-        able.add("persistence")
+def _capabilities(store: Bench) -> set[str]:
+    able: set[str] = {"base", "ttl" if store.store.supports_ttl else "no ttl"}
+    store.call("put", NS, "k", {"text": "tea", "n": 1})
+    with suppress(NotImplementedError, ValueError):
+        if store.call("search", NS, filter={"n": {"$gt": 0}}):
+            able.add("operators")
+    with suppress(NotImplementedError):
+        store.call("list_namespaces")
+        able.add("namespaces")
+    if store.indexed and any(item.score for item in store.call("search", NS, query="tea")):
+        able.add("vectors")
     return able
