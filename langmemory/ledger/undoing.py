@@ -25,7 +25,7 @@ from langmemory.ledger.connection import Connection
 from langmemory.ledger.history import WITHDRAWN
 from langmemory.ledger.indexing import Indexing, redraft_item
 from langmemory.ledger.items import Write
-from langmemory.ledger.namespaces import intern
+from langmemory.ledger.namespaces import intern, to_path
 from langmemory.ledger.removal import RESTORABLE, revise
 from langmemory.ledger.values import IS_NODE, from_us
 from langmemory.pluralize import count_noun
@@ -158,11 +158,8 @@ class Trail:
     """The state of it since; where the run removed it, what came under its key."""
     replaced: bool = False
     """The run removed it, and another memory has its key now."""
-
-    @property
-    def is_back(self) -> bool:
-        """Whether the run removed it and it is there all the same: so it came with an import."""
-        return self.removed and not self.gone
+    is_back: bool = False
+    """The run removed it, and it is there all the same: so it came with an import."""
 
     @property
     def stays_gone(self) -> bool:
@@ -171,7 +168,7 @@ class Trail:
         if not self.gone or (self.removed and self.added):
             return self.gone
         last = self.later[-1] if self.later else None
-        if self.removed and (last is None or self.replaced):
+        if self.removed and (last is None or self.replaced or self.is_back):
             return False
         return last is None or last.action != "delete" or last.run is None
 
@@ -187,7 +184,7 @@ class Trail:
     @property
     def comes_back(self) -> bool:
         """Whether it was there before the run, which removed it."""
-        return self.gone and self.removed and not self.stays_gone
+        return self.removed and not (self.is_back or self.stays_gone)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -254,11 +251,11 @@ class Undoing:
             connection, undo, kind="undo", namespace=intern(connection, run.namespace),
             at_us=now_us, reason=reason, note={"undoes": run.id},
         )  # fmt: skip
-        lines = [*self._bring_back(connection, trails, undo, reason, now_us)]
+        lines = [*dict.fromkeys(self._bring_back(connection, trails, undo, reason, now_us))]
         lines += _take_back(connection, run)
         runs.mark_undone(connection, run.id, undo)
         verbatim.refresh_around(connection, [trail.item for trail in trails])
-        changed = tuple(trail.key for trail in trails if not trail.gone or trail.comes_back)
+        changed = tuple(one.key for one in trails if not (one.stays_gone or one.is_back))
         back = {trail.key: trail.last_seq for trail in trails if trail.may_hold_again}
         return Applied(run_id=undo, lines=tuple(lines), changed=changed), back
 
@@ -337,9 +334,15 @@ def _trails(connection: Connection, run: Run, without: Collection[str] = ()) -> 
         trail.columns = {**step.facets, **trail.columns}  # the earliest is what was before the run
     for trail in trails.values():
         trail.later = runs.later(connection, trail.item, trail.last_seq)
+        trail.is_back = trail.removed and not trail.gone
         if trail.gone and trail.removed and not trail.later:
             trail.later = runs.later_in(connection, run.namespace, trail.key, trail.last_seq)
-            trail.replaced = items.find(connection, run.namespace, trail.key) is not None
+            there = connection.execute(
+                f"SELECT i.created_at FROM item i WHERE {items.NAMED}",
+                (to_path(run.namespace), trail.key),
+            ).fetchone()
+            trail.is_back = there == (trail.columns.get("created_at"),)
+            trail.replaced = there is not None and not trail.is_back
         trail.later = [one for one in trail.later if one.run not in without]
     return list(trails.values())
 

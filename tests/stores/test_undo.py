@@ -92,6 +92,11 @@ def test_exactly_as_it_was(store: MemoryStore) -> None:
     assert known(store) == before
     assert (done.run_id, done.lines, done.changed) == ("undo/r2", dry.lines, dry.changed)
     assert {"f", "g", "h", "i", turns[0]} == set(done.changed)
+    said = {
+        "remove i", "restore h: expired_at, invalid_at, status, superseded_by", "link n to m", "unlink o",
+        f"restore {turns[0]}: value", "take back 1 name", "take back review p", "reopen review q",
+    }  # fmt: skip
+    assert said <= set(done.lines)
     undo, undone = store.changes.runs(limit=2)
     assert (undo.kind, undo.note, undone.undone_by) == ("undo", {"undoes": "r2"}, "undo/r2")
     assert [one.action for one in store.changes.history(NS, "f")] == ["add", "update", "restore"]
@@ -190,6 +195,65 @@ def test_no_link_back_to_itself(store: MemoryStore) -> None:
     store.changes.undo("r1")
 
 
+def test_links_that_would_go_round_without_end(store: MemoryStore) -> None:
+    """Links that a run took away are looked at together: the circle that they would close with a later one is
+    found from each of them, also from one that only leads into it."""
+    names = (AddEntity(key=one, name=one.upper()) for one in "abc")
+    apply(
+        store, "r0", *names, LinkEntities(key="a", same_as="b"), LinkEntities(key="c", same_as="a")
+    )
+    apply(store, "r1", UnlinkEntities(key="c"), UnlinkEntities(key="a"))
+    apply(store, "r2", LinkEntities(key="b", same_as="a"))
+    with pytest.raises(UndoRefusedError, match=r"run r2 links to a what it was linked to\."):
+        store.changes.undo("r1")
+
+
+def test_what_was_removed_since_stands_on_it_too(store: MemoryStore) -> None:
+    """What rests on a run is there again when its removal is undone: until then both are named. What the run
+    itself took the place of and removed is no obstacle."""
+    apply(store, "r0", fact("old", "Maria lives in Bern"))
+    before = known(store)
+    moved = Supersede(key="old", by="f", invalid_at=year(2020))
+    apply(store, "r1", fact("f", "Maria lives in Zürich"))
+    apply(store, "r2", fact("g", "so she moved", "f"), moved)
+    apply(store, "r3", RemoveMemory(key="g"), RemoveMemory(key="old"))
+    for later, both in (
+        ("r3", "run r3 removed a memory whose place f had taken; run r2 takes f as evidence"),
+        ("r2", "run r2 lets f take a memory's place, takes f as evidence"),
+    ):
+        with pytest.raises(UndoRefusedError, match=rf"on it: {both}\. First undo {later}"):
+            store.changes.undo("r1")
+        store.changes.undo(later)
+    store.changes.undo("r1")
+    apply(store, "r4", fact("h", "Maria lives in Basel"), moved.model_copy(update={"by": "h"}),
+          RemoveMemory(key="old"))  # fmt: skip
+    store.changes.undo("r4")
+    assert known(store) == before
+
+
+def test_the_same_keys_elsewhere_are_no_obstacle(store: MemoryStore) -> None:
+    """Keys are those of a namespace: what stands on a memory of another one stands on that alone."""
+    elsewhere = ("memories", "ben")
+    for name, namespace in (("there", elsewhere), ("here", NS)):
+        for number, changes in enumerate((
+            [fact("old", "Maria lives in Bern"), fact("older", "She lived in Chur")], [fact("f", "In Basel")],
+        )):  # fmt: skip
+            plan = change_set(f"{name} {number}", *changes)
+            store.changes.apply(plan.model_copy(update={"namespace": namespace}))
+    plan = change_set(
+        "stands", *(Supersede(key=one, by="f", invalid_at=year(2020)) for one in ("old", "older")),
+        OpenReview(id="p", about="a", question="?", memories=("f",), options={}),
+    )  # fmt: skip
+    store.changes.apply(plan.model_copy(update={"namespace": elsewhere}))
+    plan = change_set("removed", RemoveMemory(key="old"))
+    store.changes.apply(plan.model_copy(update={"namespace": elsewhere}))
+    with pytest.raises(
+        UndoRefusedError, match=r"run removed .*; run stands asks about f .*lets f take"
+    ):
+        store.changes.undo("there 1")
+    assert store.changes.undo("here 1").lines == ("remove f",)
+
+
 def test_what_a_person_wrote_since(store: MemoryStore) -> None:
     """A value put by hand on top of a run stops its undo; a deletion does not, and stays."""
     apply(store, "r1", fact("f", "Maria lives in Bern"), fact("g", "Maria likes tea"))
@@ -207,15 +271,15 @@ def test_what_a_person_wrote_since(store: MemoryStore) -> None:
 
 
 def test_in_which_order(store: MemoryStore) -> None:
-    """Where several runs stand in the way, the newest is named first."""
+    """Where several runs stand in the way, the newest is named first, whatever they are called."""
     apply(store, "a", fact("f", "Maria lives in Bern"))
-    apply(store, "b", UpdateMemory(key="f", facets=Facets(confidence=0.5)))
-    apply(store, "c", UpdateMemory(key="f", facets=Facets(confidence=0.6)))
-    with pytest.raises(UndoRefusedError, match="First undo c, then b"):
+    apply(store, "c", UpdateMemory(key="f", facets=Facets(confidence=0.5)))
+    apply(store, "b", UpdateMemory(key="f", facets=Facets(confidence=0.6)))
+    with pytest.raises(UndoRefusedError, match="First undo b, then c"):
         store.changes.undo("a")
-    with pytest.raises(UndoRefusedError, match="First undo c"):
-        store.changes.undo("b")
-    for run in "cba":
+    with pytest.raises(UndoRefusedError, match="First undo b"):
+        store.changes.undo("c")
+    for run in "bca":
         store.changes.undo(run)
     assert known(store) == []
 
@@ -645,3 +709,21 @@ def test_a_run_of_which_an_import_tells_half_is_not_undone(tmp_path: Path) -> No
         with pytest.raises(UndoRefusedError, match=r"came with an import.* k said before"):
             other.changes.undo("second")
         assert [entry.reason for entry in other.changes.history(NS, "k")][1:] == [None, "import"]
+
+
+@pytest.mark.parametrize("known_before", [True, False], ids=["before", "after"])
+def test_what_is_there_all_the_same_is_left_there(tmp_path: Path, known_before: bool) -> None:
+    """A copy that hears of a removal keeps the memory it had, and gets one from where the removal was undone:
+    its own undo of the run leaves both, and brings back the rest."""
+    with MemoryStore(tmp_path / "a.db") as one, MemoryStore(tmp_path / "b.db") as copy:
+        apply(one, "first", fact("k", "old"), fact("n", "more"), fact("m", "much"))
+        if known_before:
+            copy.admin.import_rows(one.admin.export())
+        apply(one, "second", RemoveMemory(key="k"), RemoveMemory(key="m"))
+        copy.admin.import_rows(one.admin.export())
+        one.changes.undo("second")
+        copy.admin.import_rows(row for row in one.admin.export() if row.get("key") != "m")
+        assert copy.changes.undo("second", dry_run=True).lines.count("leave k: is there again") == 1
+        assert copy.changes.undo("second").changed == (() if known_before else ("m",))
+        assert sorted(known(copy)) == sorted(known(one))
+        assert problems(copy) == []
