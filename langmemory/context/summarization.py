@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -25,7 +26,7 @@ from langmemory.answers import answer_text, without_repetitions
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.turns import exchange_ends, turn_starts, with_missing_results
-from langmemory.formation.retelling import Said, retold
+from langmemory.formation.retelling import Said, retold, statements
 
 log = logging.getLogger(__name__)
 
@@ -230,25 +231,32 @@ class Plan:
         )
 
     def _retold(self, text: str, covered: Sequence[AnyMessage]) -> str:
-        """The summary as far as it says what was said, and with what replaced it."""
-        earlier = self.existing.summary if self.existing else ""
+        """The summary as far as it says what was said, and with what replaced it; where that is nothing, what
+        persons stated, the latest of it, so that a model that cannot sum up is not asked again each time."""
+        earlier, said = self.existing.summary if self.existing else "", _said(covered)
         prompts = (self.settings.initial_summary_prompt, self.settings.existing_summary_prompt)
         asked = (
             message.text
             for prompt in prompts
             for message in prompt.invoke({"messages": [], "existing_summary": ""}).to_messages()
         )
-        kept = retold(
-            text,
-            _said(covered),
+        check = partial(
+            retold,
+            said=said,
             earlier=earlier,
             heard=_said(self.heard[-MOST_HEARD:]),
             asked="\n".join(asked),
         )
-        kept = without_repetitions(kept, short=0)
+        kept = without_repetitions(check(text), short=0)
         if kept != text:
             log.warning("summary_unsaid chars=%d kept_chars=%d", len(text), len(kept))
-        return kept
+        if kept:
+            return kept
+        count, most = self.settings.token_counter, self.settings.max_summary_tokens
+        lines = [*earlier.splitlines(), *statements(said)]
+        while lines and count([SystemMessage("\n".join(lines))]) > most:
+            del lines[0]
+        return without_repetitions(check("\n".join(lines)), short=0)
 
     def _systems(self) -> list[AnyMessage]:
         return [] if self.system is None else [self.system]

@@ -113,6 +113,16 @@ def retold(
     return "\n".join(line for parts in kept if (line := " ".join(_marked(parts, found))))
 
 
+def statements(said: Sequence[Said]) -> Iterator[str]:
+    """Yield the sentences by which persons state something, each behind its speaker: no question, joke or
+    small talk."""
+    talk = _Talk(said, "", "")
+    for one in said:
+        for part, is_stated in one.parts if one.is_person else ():
+            if is_stated and talk.says_something(part, one.language):
+                yield f"{one.speaker}: {part}"
+
+
 def _marked(parts: Sequence[str], found: Sequence[Replacement]) -> Iterator[str]:
     """The sentences, behind each that tells what no longer holds what was said instead."""
     for part, following in pairwise((*parts, "")):
@@ -162,7 +172,9 @@ class _Talk:
         language = language_of(sentence)
         head = next((one for one in self._heads if sentence.startswith(one)), "")
         body = sentence[len(head) :]
-        if not self._says_something(head, body, language) or harmful(sentence, self._sources):
+        if not self.says_something(body, language, of_speaker=bool(head)) or harmful(
+            body, self._sources
+        ):
             return ""
         if not self._instructions.isdisjoint(_runs(body)):
             return ""
@@ -183,10 +195,11 @@ class _Talk:
         supported = self._as_supported(sentence, language)
         return f"{self._only_heard_from(body, language)}{supported}" if supported else ""
 
-    def _says_something(self, head: str, body: str, language: str) -> bool:
+    def says_something(self, body: str, language: str, *, of_speaker: bool = True) -> bool:
+        """Whether a sentence, which may stand behind its speaker, is no heading, refusal or small talk."""
         if body.endswith((":", "：")) or is_refusal(body) or is_small_talk(body, self._names):
             return False
-        of_speaker = bool(head) and in_first_person(body, language)
+        of_speaker = of_speaker and in_first_person(body, language)
         return len(telling_words(body, language)) >= LEAST_WORDS - of_speaker
 
     def _not_stated(self, body: str, language: str) -> str | None:

@@ -211,7 +211,7 @@ def _of_day(connection: Connection, scope: CompiledScope, person: Person, day: i
         f"WHERE {_OF_PERSON} AND {_AT} >= ? AND {_AT} < ? AND {scope.where} GROUP BY i.thread",
         (*person, day, day + _DAY, *scope.bindings),
     )
-    return sorted(Talk(*row, person) for row in rows)
+    return sorted(Talk._make((*row, person)) for row in rows)
 
 
 def _of_another_day(

@@ -78,6 +78,10 @@ def summarize(messages: list[Any], running_summary: Any = None, **options: Any) 
     return summarize_messages(messages, running_summary=running_summary, **options)
 
 
+def words(messages: list[AnyMessage]) -> int:
+    return sum(len(one.text.split()) for one in messages)
+
+
 def assert_calls_answered(messages: list[AnyMessage], open_calls: set[str] = frozenset()) -> None:  # type: ignore[assignment]
     calls = {c["id"] for m in messages if isinstance(m, AIMessage) for c in m.tool_calls}
     results = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
@@ -251,7 +255,8 @@ def test_a_huge_tool_result_does_not_overflow_the_summarizing_model() -> None:
 
 
 def test_a_grounded_summary_says_what_was_said() -> None:
-    """Sentences that nobody said are left out; where none is left, the conversation stays whole."""
+    """Sentences that nobody said are left out. Where none is left, what persons stated is the summary, the
+    latest of it as far as it fits; where nobody stated anything, the conversation stays whole."""
     messages = [
         HumanMessage("Ben rows on Sundays.", id="1"),
         ai("2"),
@@ -263,7 +268,16 @@ def test_a_grounded_summary_says_what_was_said() -> None:
     options: dict[str, Any] = {"max_tokens": 3, "grounded": True}
     found = summarize(messages, model=scribe, **options)
     assert found.running_summary.summary == "Ben rows on Sundays."
-    found = summarize(messages, model=Scribe(say="Clara won 14 medals."), **options)
+    invents = Scribe(say="Clara won 14 medals.")
+    found = summarize(messages, model=invents, **options)
+    assert found.running_summary.summary == "human: Ben rows on Sundays."
+    talk = [HumanMessage(text, id=text) for text in ("I own a kayak. I own a canoe.", "Good!")]
+    limits = {"max_summary_tokens": 6, "max_tokens": 20, "max_tokens_before_summary": 1}
+    found = summarize(talk, model=invents, token_counter=words, grounded=True, **limits)
+    assert found.running_summary.summary == "human: I own a canoe."
+    messages[0] = HumanMessage("Hello! Does Ben row?", id="1")
+    messages[2] = HumanMessage("Thanks!", id="3")
+    found = summarize(messages, model=invents, **options)
     assert (found.messages, found.running_summary) == (messages, None)
     assert found.error == "nobody said what the model's summary says"
 
