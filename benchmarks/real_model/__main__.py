@@ -291,7 +291,8 @@ def reading(
             label = Label.of(f" = {case['answer'].replace(' ', '_')}")
             block = node.invoke({"messages": [HumanMessage(case["ask"])]})["memory_block"]["text"]
             results = store.recall(case["ask"], ALL, limit=8).results
-            row: dict[str, Any] = {**case, "block has it": label.is_in(block, "en")}
+            in_block = any(label.is_in(line, "en") for line in block.splitlines())
+            row: dict[str, Any] = {**case, "block has it": in_block}
             for name, prompt in (("without", case["ask"]), ("with", f"{block}\n\n{case['ask']}")):
                 row[name] = reader.invoke(prompt[:6_000]).text
                 counts[f"answered {name} block"] += label.is_in(row[name], "en")
