@@ -76,6 +76,10 @@ UNREAD: Final = (
     "gate: it cannot compare words of the prompt's language: the memories are shown since they mean "
     "something near"
 )
+FAR: Final = (
+    "gate: it compares words, and the prompt is in another language than the memories: none is shown, since "
+    "the prompt is not about the person and none means anything near"
+)
 NOTHING: Final = 2.0
 """A threshold that no probability reaches."""
 BACKGROUND: Final = slice(5, 20)
@@ -201,15 +205,16 @@ def unjudged(
     model_id: str | None,
 ) -> str | None:
     """Return why the `gate`, which compares words, cannot judge a prompt for which it shows nothing; None
-    where it can, and where no vector is near. ``model_id`` is that of the vectors."""
+    where it can. `FAR`: nothing is to be shown all the same. ``model_id`` is that of the vectors."""
     nearest = float(ranking.pool.dense.max(initial=0))
     near, near_elsewhere = MEANT.get(model_id or "", MEANT_ELSEWHERE)
-    if vocabulary is None or nearest <= near_elsewhere:
+    if vocabulary is None or nearest <= 0:
         return None
     embedder = vocabulary.embedder
     texts = [one.text for one in source.memories(ranking.pool.rows.ids)]
     if is_foreign(query, texts, embedder.is_english):
-        return FOREIGN
+        # Of few memories even the one that answers may be far. Who asks about themselves asks memory.
+        return FOREIGN if nearest > near_elsewhere or is_personal(query, intent) else FAR
     asked_in = embedder.language(query)
     unread = asked_in != LATIN or intent.language.code == TABLE_LANGUAGE
     return UNREAD if asked_in and unread and nearest >= near else None

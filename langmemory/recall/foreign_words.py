@@ -33,13 +33,16 @@ def is_foreign(prompt: str, memories: Sequence[str], is_english: Callable[[str],
     whether English has it and other languages do not."""
     asked, told = _words(prompt), list(map(_words, memories))
     known = set[str]().union(*told)
-    unmet = [word for word in asked if word not in known]
-    met, most = len(asked) - len(unmet), MET * len(asked)
+    asked_in = _language(asked)
+    others = frozenset[str]().union(*(_function_words(one) for one in LANGUAGES if one != asked_in))
+    # "was" tells nothing of a German prompt.
+    telling = [one for one in asked if one not in others or one not in _function_words(asked_in)]
+    unmet = [word for word in telling if word not in known]
+    met, most = len(telling) - len(unmet), MET * len(asked)
     if not asked or met > most:
         return False
     counts = Counter(map(_language, told))
     spoken = {code for code, count in counts.items() if code and count >= SPOKEN * len(told)}
-    asked_in = _language(asked)
     if asked_in in spoken or not (asked_in or spoken):
         return False
     function_words = frozenset[str]().union(*map(_function_words, spoken))
@@ -77,5 +80,5 @@ def _language(words: Sequence[str]) -> str | None:
 
 
 @lru_cache
-def _function_words(code: str) -> frozenset[str]:
+def _function_words(code: str | None) -> frozenset[str]:
     return frozenset(map(without_marks, LANGUAGES[code].stop_words if code in LANGUAGES else ()))

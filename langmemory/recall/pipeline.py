@@ -34,6 +34,7 @@ from langmemory.ports.candidates import (
 )
 from langmemory.recall import features, scoring
 from langmemory.recall.calibration import (
+    FAR,
     LOWEST_SHARE,
     gate,
     is_about_asker,
@@ -139,7 +140,7 @@ def run(
             if lowest > 1 and (
                 why := unjudged(query.text, intent, ranking, source, vocabulary, model_id)
             ):
-                lowest = shared(scores[ranking.order])
+                lowest = lowest if why == FAR else shared(scores[ranking.order])
                 reasons.add(why)
         if "self" in intent.asks and "claim" in ranking.signals:  # each of them answers it
             scores = np.maximum(scores, ranking.signals["claim"])

@@ -6,6 +6,9 @@ import pytest
 
 from langmemory.embeddings import StaticEmbedder
 from langmemory.recall.foreign_words import is_foreign
+from langmemory.stores import MemoryStore
+
+HOME = ("memories", "kim")
 
 ENGLISH = ("I left my glasses in the taxi again.", "We named the puppy Biscuit.")
 GERMAN = ("hab meine brille wieder im taxi liegen lassen", "der welpe heisst jetzt keks")
@@ -25,6 +28,7 @@ def _is_foreign(prompt: str, memories: tuple[str, ...]) -> bool:
     [
         ("wo hab ich meine brille liegen lassen", ENGLISH),
         ("Was kostet es, die Waschmaschine zu reparieren?", ENGLISH),
+        ("Was darf Emil nicht essen?", (*ENGLISH, "Emil was at the dentist")),
         ("¿Dónde dejé las gafas?", ENGLISH),
         ("Qu'est-ce qu'on m'a dérobé dans le train ?", ENGLISH),
         ("gozlugumu nerede unuttum", ENGLISH),
@@ -72,3 +76,30 @@ def test_a_prompt_in_the_language_of_the_memories_is_not_foreign(
 ) -> None:
     """Although two memories have few of its words, and where a person speaks several languages."""
     assert not _is_foreign(prompt, memories)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Was isst mein Neffe nicht?", True),
+        ("Was darf Emil nicht essen?", True),
+        ("cómo se llaman mis gatos", True),
+        ("Wie kehrt man eine verkettete Liste um?", False),
+    ],
+)
+def test_few_memories_are_not_too_far_for_who_asks_about_themselves(
+    store: MemoryStore, prompt: str, shown: bool
+) -> None:
+    """Over eight memories in another language even the best vector may be far: a question about the person
+    gets them, another one does not, and the trace says which it was."""
+    told = [
+        "My nephew Emil is allergic to hazelnuts", "We moved the meeting to Thursday",
+        "My brother lives in Leeds", "I have two cats, Tofu and Miso", "The boiler was repaired in May",
+        "My sister bakes bread on Sundays", "My car is a blue Fiat", "I work at a bakery in Hull",
+    ]  # fmt: skip
+    store.remember(HOME, [{"role": "user", "content": one} for one in told], thread_id="t")
+    found = store.recall(prompt, HOME, min_score="auto", explain=True)
+    assert bool(found.results) == shown
+    assert found.trace is not None
+    [why] = found.trace.degraded
+    assert ("shown unjudged" in why) == shown
