@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -13,6 +13,7 @@ from tests.server.story import PLACE, SAID, tell
 
 from langmemory.server import inspector  # isort: skip
 from langmemory.stores import MemoryStore  # isort: skip
+from langmemory.types import Kind, MessageType, Status  # isort: skip
 
 HOME = Path(inspector.__file__).parent
 SOURCES = sorted(one for one in HOME.iterdir() if one.suffix in inspector.TYPES)
@@ -201,3 +202,18 @@ def test_the_pictures_stand_on_pages() -> None:
             "-dark", "-light"
         )  # the same picture, chosen by the reader's palette
         assert len(words.get(picture.name) or words[light]) > 40
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("bus.js", get_args(MessageType)), ("memories.js", get_args(Kind)), ("search.js", get_args(Kind)),
+        ("memories.js", get_args(Status)),
+    ],
+)  # fmt: skip
+def test_a_page_offers_every_word_of_a_set(page: str, words: tuple[str, ...]) -> None:
+    """What can be chosen in a list of a page is all that there is: types of messages, kinds, statuses."""
+    lists = re.findall(
+        r"^const [A-Z]+ = \[(.*)\];$", (HOME / page).read_text("utf-8"), re.MULTILINE
+    )
+    assert set(words) in [set(re.findall(r'"(\w+)"', one)) for one in lists]

@@ -5,7 +5,7 @@ import { dialog, empty, h, notice, number, placeOf, put, when, words } from "./d
 import { acting, paged } from "./parts.js";
 import { may } from "./rights.js";
 
-const TYPES = ["finding", "decision", "progress", "warning", "request", "reply", "handoff", "invalidation"];
+const TYPES = ["finding", "decision", "progress", "warning", "knowledge", "task_result", "escalation", "request", "reply", "handoff", "invalidation"];
 
 export const concerns = (event) => event.type === "message";
 

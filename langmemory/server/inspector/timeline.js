@@ -63,7 +63,13 @@ function drawn(facts, isPart) {
   word.addEventListener("input", settled(mark));
   mark();
   return [h("div", { class: "panel" }, slider("As of", world, (moment) => { at.as = moment; mark(); }), slider("Known at", belief, (moment) => { at.known = moment; mark(); }), count),
-    rows.length > 20 && h("div", { class: "row" }, h("span", { class: "wide" }, word)), list].filter(Boolean);
+    rows.length > 20 && h("div", { class: "row" }, h("span", { class: "wide" }, word)), axis(world), list].filter(Boolean);
+}
+
+/** Return the days at which the lanes begin and end, and that of their middle. */
+function axis(world) {
+  const days = [world[0], (world[0] + world[1]) / 2, world[1]].map((moment) => when(new Date(moment).toISOString(), true));
+  return h("div", { class: "spans axis", "aria-hidden": "true" }, h("div", null, days));
 }
 
 function bar(one, world) {
