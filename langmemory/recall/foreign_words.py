@@ -81,4 +81,5 @@ def _language(words: Sequence[str]) -> str | None:
 
 @lru_cache
 def _function_words(code: str | None) -> frozenset[str]:
-    return frozenset(map(without_marks, LANGUAGES[code].stop_words if code in LANGUAGES else ()))
+    known = LANGUAGES[code].stop_words if code is not None and code in LANGUAGES else ()
+    return frozenset(map(without_marks, known))
