@@ -145,10 +145,8 @@ def run_is_open(run: str, viewer: str) -> str:
     )
 
 
-def open_run(connection: Connection, run: str, viewer: str | None) -> bool:
+def open_run(connection: Connection, run: str, viewer: str) -> bool:
     """Return whether a viewer may read why a run did what it did, see `run_is_open`."""
-    if viewer is None:
-        return True
     row = connection.execute(f"SELECT {run_is_open('?1', '?2')}", (run, viewer)).fetchone()
     return bool(row[0])
 
@@ -236,7 +234,7 @@ def compile_scope(
     conditions: list[Condition] = list(compile_filter(scope.filter)) if scope.filter else []
     if scope.exact:
         conditions.append(Condition(_EXACT, (to_path(scope.namespace),)))
-    now = scope.known_at is None  # else kind and status are those of then
+    now = scope.known_at is None  # else kind, status, priority and trust are those of then
     if scope.kinds is not None and now:
         conditions.append(_of_kind(scope.kinds))
     if scope.statuses is not None and now:
@@ -244,12 +242,8 @@ def compile_scope(
         # The index knows the status within a kind.
         of_kind = _one_of("i.kind", get_args(Kind) if scope.kinds is None else scope.kinds)
         conditions.append(replace(of_status, starts=(_start("item_class", of_kind, of_status),)))
-    if not scope.demoted and now:
-        conditions.append(Condition("i.priority <> 'archive'"))
-    if scope.priority is not None and now:
-        conditions.append(Condition("i.priority = ?", (scope.priority,)))
-    if scope.trust is not None and now:
-        conditions.append(_one_of("i.trust", at_least(scope.trust)))
+    if now:
+        conditions.extend(_of_standing(scope, "i"))
     if scope.viewer is not None:
         conditions.append(_visible(scope.viewer))
     if scope.known_at is not None:
@@ -296,6 +290,16 @@ def _start(index: str, *conditions: Condition) -> Start:
         namespace="i.namespace",
         bindings=tuple(binding for one in conditions for binding in one.bindings),
     )
+
+
+def _of_standing(scope: Scope, item: str) -> list[Condition]:
+    """Return the conditions for the priority and trust of rows of the table ``item``."""
+    found = [] if scope.demoted else [Condition(f"{item}.priority <> 'archive'")]
+    if scope.priority is not None:
+        found.append(Condition(f"{item}.priority = ?", (scope.priority,)))
+    if scope.trust is not None:
+        found.append(_one_of(f"{item}.trust", at_least(scope.trust)))
+    return found
 
 
 def _of_kind(kinds: tuple[str, ...]) -> Condition:
@@ -379,8 +383,7 @@ def _believed_at(scope: Scope, known_at_us: int, as_then: bool) -> list[Conditio
         ]
     if scope.kinds is not None:
         parts.append(_one_of("{0}.kind", scope.kinds))
-    if scope.trust is not None:
-        parts.append(_one_of("{0}.trust", at_least(scope.trust)))
+    parts.extend(_of_standing(scope, "{0}"))
     if scope.viewer is not None:
         parts.append(visible_to(scope.viewer, "{0}"))
     if scope.since is not None or scope.until is not None:

@@ -116,9 +116,10 @@ def _as_then(
     changed = _change_times(connection, found, known_at)
     for item, one in found.items():
         # What the changes since replaced; else as it is, or was at the end.
-        columns = {**one.columns, "updated_at": changed.get(item, one.columns["created_at"])}
         was = told[item]
-        columns |= {name: was[name] for name in was.keys() & columns.keys()}
+        columns = {**one.columns, **{name: was[name] for name in was.keys() & one.columns.keys()}}
+        # Not what they replaced: a put, which keeps no facets, may be the first of them.
+        columns["updated_at"] = changed.get(item, columns["created_at"])
         found[item] = replace(
             one, columns=columns, thread_id=was.get("thread_id", one.thread_id),
             position=was.get("position", one.position), claims=was.get(CLAIMS, {}),

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -28,10 +28,11 @@ from langmemory.changes import (
     UpdateMemory,
 )
 from langmemory.errors import ChangeError, EntityNameError
+from langmemory.ledger.scopes import compile_scope
 from langmemory.search import as_of as past
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
-from langmemory.types import Status
+from langmemory.types import Scope, Status
 from tests.seeds import examples
 from tests.stores.change_sets import NS, apply, fact, problems, value, year
 from tests.stores.embedders import WordEmbeddings
@@ -312,17 +313,25 @@ def test_an_import_does_not_bring_back_a_past_that_was_forgotten(
 
 def test_facets_filters_and_times_are_those_of_then() -> None:
     """A memory comes with its facets and its last change of then, and is, or is not, of the kind,
-    from the time and with the values asked for as it was then; whoever waits for it, and told in
-    full, too."""
+    from the time, demoted and with the values asked for as it was then; whoever waits for it, and told
+    in full, too."""
     with MemoryStore(":memory:") as store:
         store.put(NS, "a", {"text": "Ana likes tea", "topic": "drink", "kind": "procedural"})
         apply(store, "r0", fact("b", "Ana likes boats", valid_at=year(2010)))
         store.put(NS, "gone", {"text": "Ana likes rain", "topic": "drink", "kind": "procedural"})
+        archive, reference = Facets(priority="archive"), Facets(priority="reference")
+        apply(store, "demoted", *(UpdateMemory(key=one, facets=archive) for one in ("b", "gone")))
         then = datetime.now(UTC)
         store.put(NS, "a", {"text": "Ana likes cake", "topic": "food", "kind": "semantic"})
         apply(store, "r1", Supersede(key="b", by="a", invalid_at=year(2015)))
         facets = Facets(valid_at=year(2001), importance=0.9)
         apply(store, "r2", UpdateMemory(key="b", facets=facets))
+        apply(
+            store, "promoted", *(UpdateMemory(key=one, facets=reference) for one in ("b", "gone"))
+        )
+        apply(store, "demoted again", UpdateMemory(key="a", facets=archive))
+        assert recalled(store, "Ana likes rain", include_demoted=False).keys() == {"gone"}
+        assert recalled(store, "Ana likes rain").keys() == {"a", "gone"}
         store.delete(NS, "gone")
 
         def known(**options: Any) -> set[str]:
@@ -335,6 +344,7 @@ def test_facets_filters_and_times_are_those_of_then() -> None:
         assert known(until=year(2005)) == set()
         assert known(as_of=year(2012)) == {"a", "b", "gone"}
         assert known(exclude=["gone"]) == {"a", "b"}
+        assert known(include_demoted=False) == {"a"}
         found = asyncio.run(store.arecall("Ana", NS, known_at=then, explain=True))
         memories = {one.memory.key: one.memory for one in found.results}
         assert all(one.explanation is not None for one in found.results)
@@ -342,7 +352,58 @@ def test_facets_filters_and_times_are_those_of_then() -> None:
         assert (memories["b"].superseded_by, memories["b"].invalid_at) == (None, None)
         assert (memories["b"].valid_at, memories["b"].importance) == (year(2010), 0.5)
         assert memories["gone"].kind == "procedural"
-        assert all(one.created_at == one.updated_at < then for one in memories.values())
+        assert all(one.created_at <= one.updated_at < then for one in memories.values())
+        assert memories["a"].created_at == memories["a"].updated_at
+
+
+def test_what_was_private_or_is_private_is_closed_to_others(store: MemoryStore) -> None:
+    """Of a time when a memory was private nobody else is told, though all may read it now; nor of one when
+    all could read it, once it is private. Its owner and the application are."""
+    private, shared = Facets(privacy="private", owner="ann"), Facets(privacy="shared", owner="ann")
+    apply(store, "r0", fact("opened", "Ann likes tea"), fact("closed", "Ann likes rain"))
+    apply(store, "r1", UpdateMemory(key="opened", facets=private))
+    then = datetime.now(UTC)
+    apply(
+        store,
+        "r2",
+        UpdateMemory(key="opened", facets=shared),
+        UpdateMemory(key="closed", facets=private),
+    )
+    for viewer, now, before in (
+        ("bob", {"opened"}, set()),
+        ("ann", {"opened", "closed"}, {"opened", "closed"}),
+        (None, {"opened", "closed"}, {"opened", "closed"}),
+    ):
+        assert recalled(store, "Ann likes", viewer).keys() == now, viewer
+        assert recalled(store, "Ann likes", viewer, known_at=then).keys() == before, viewer
+
+
+def test_of_what_came_without_a_history_the_row_tells(store: MemoryStore) -> None:
+    """What an import says was given up at a time was believed until then."""
+    with MemoryStore(":memory:") as other:
+        apply(other, "r0", fact("old", "Ana likes tea"), fact("new", "Ana likes cake"))
+        between = datetime.now(UTC)
+        apply(other, "r1", Supersede(key="old", by="new", invalid_at=year(2020)))
+        store.admin.import_rows(other.admin.export(history=False))
+    assert recalled(store, "Ana likes").keys() == {"new"}
+    assert recalled(store, "Ana likes", known_at=between).keys() == {"old", "new"}
+
+
+@pytest.mark.parametrize("known_at", [None, year(2020)], ids=["now", "then"])
+def test_each_field_of_a_scope_has_its_say(known_at: datetime | None) -> None:
+    """Whatever a read may be limited by is a predicate of its query, of the present and of the past."""
+    limits: dict[str, Any] = {
+        "exact": True, "filter": {"a": 1}, "kinds": ("core",), "statuses": ("archived",), "demoted": False,
+        "priority": "mandate", "trust": "person", "viewer": "ann", "as_of": year(2010), "since": year(2011),
+        "until": year(2012), "exclude": frozenset(["k"]), "given": frozenset([(NS, "k")]),
+    }  # fmt: skip
+    assert {one.name for one in fields(Scope)} == {*limits, "namespace", "known_at"}
+    asked = {
+        (compiled.where, compiled.bindings)
+        for limit in ({}, *({name: one} for name, one in limits.items()))
+        for compiled in [compile_scope(Scope(namespace=NS, known_at=known_at, **limit))]
+    }
+    assert len(asked) == len(limits) + 1
 
 
 def test_what_expired_is_in_no_answer() -> None:
