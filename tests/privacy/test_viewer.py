@@ -300,3 +300,33 @@ def test_no_tool_lets_a_model_choose_whose() -> None:
             "config",
             "privacy",
         }
+
+
+def test_what_a_viewer_reads_of_the_past(store: MemoryStore) -> None:
+    """The past of a private memory is its owner's, also where its value does not say whose it is. Why a run
+    did something is told to whoever may read all that it changed, while all of that is there."""
+
+    def run(name: str, *changes: Change) -> None:
+        store.changes.apply(
+            ChangeSet(run_id=name, namespace=HOME, kind="correction", reason=name, changes=changes)
+        )
+
+    def told(viewer: str, key: str) -> list[tuple[str, str | None]]:
+        entries = store.for_viewer(viewer).changes.history(HOME, key)
+        return [(one.action, one.reason) for one in entries]
+
+    mine = Facets(privacy="private", owner="bob")
+    run(
+        "in secret",
+        AddMemory(key="his", value={"text": "I am ill", "privacy": "private"}, facets=mine),
+    )
+    store.put(HOME, "his", {"text": "I am well", "privacy": "private"})
+    assert told("bob", "his") == [("add", "in secret"), ("update", None)]
+    assert told("alice", "his") == []
+    run("to all", AddMemory(key="a", value={"text": "a"}), AddMemory(key="b", value={"text": "b"}))
+    run("to some", UpdateMemory(key="a", facets=Facets(confidence=0.5)),
+        AddMemory(key="new", value={"text": "I stay ill"}, facets=mine))  # fmt: skip
+    assert told("alice", "a") == [("add", "to all"), ("update", None)]
+    assert told("bob", "a") == [("add", "to all"), ("update", "to some")]
+    store.delete(HOME, "b")
+    assert told("alice", "a") == [("add", None), ("update", None)]
