@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import BytesIO
-from math import sqrt
+from math import cos, pi, sin, sqrt
 from typing import Any, Final
+
+import numpy as np
 
 from langmemory.errors import ConfigError, with_extra
 from langmemory.files import create_file
@@ -252,7 +254,7 @@ def draw(graph: Subgraph, path: str | os.PathLike[str]) -> None:
     axes = drawing.subplots()
     axes.axis("off")
     axes.set_title(count_noun(len(graph.entities), "entity", "entities"))
-    at = networkx.spring_layout(networkx.Graph(net), iterations=300, seed=7, method="force")
+    at = places_of(networkx, networkx.Graph(net))
     common: dict[str, Any] = {"ax": axes, "pos": at}
     networkx.draw_networkx_nodes(
         net, node_size=1100, **common,
@@ -271,6 +273,52 @@ def draw(graph: Subgraph, path: str | os.PathLike[str]) -> None:
     drawing.savefig(image, format=pathlib.Path(path).suffix[1:], dpi=130)
     create_file(path)
     pathlib.Path(path).write_bytes(image.getvalue())
+
+
+def places_of(networkx: Any, net: Any) -> dict[str, Any]:
+    """Return places of the nodes: of drawings by springs and in rings the one in which the fewest nodes lie
+    on edges of others."""
+    by_springs: dict[str, Any] = networkx.spring_layout(net, iterations=300, seed=7, method="force")
+    if not net or not networkx.is_connected(net):
+        return by_springs
+    return min(by_springs, _rings(networkx, net), key=lambda at: lying_on_edges(net, at))
+
+
+def _rings(networkx: Any, net: Any) -> dict[str, Any]:
+    """Return places in rings around the node with most edges, each node in the sector of the one that it
+    hangs on; the more leaves a node has, the wider is its sector."""
+    hub = max(net, key=net.degree)
+    tree = networkx.bfs_tree(net, hub)
+    width: dict[str, int] = {}
+    for node in networkx.dfs_postorder_nodes(tree, hub):
+        width[node] = sum(width[one] for one in tree[node]) or 1
+    at, begins = {hub: (0.0, 0.0)}, {hub: 0.0}
+    for node, ring in networkx.single_source_shortest_path_length(tree, hub).items():
+        begin = begins[node]
+        for one in tree[node]:
+            begins[one] = begin
+            turn = 2 * pi * (begin + width[one] / 2) / width[hub]
+            at[one] = ((ring + 1) * cos(turn), (ring + 1) * sin(turn))
+            begin += width[one]
+    far = max(1.0, *(abs(place) for both in at.values() for place in both))
+    return {node: np.array(at[node]) / far for node in net}
+
+
+def lying_on_edges(net: Any, at: Mapping[str, Any]) -> float:
+    """Return how much nodes lie on edges of others."""
+    order = {key: place for place, key in enumerate(at)}
+    ends = np.array([(order[a], order[b]) for a, b in net.edges if a != b], np.int64).reshape(-1, 2)
+    where = np.array(list(at.values()))
+    first, along = where[ends[:, 0]], where[ends[:, 1]] - where[ends[:, 0]]
+    beside = where[:, None] - first
+    share = np.clip((beside * along).sum(-1) / np.maximum((along**2).sum(-1), 1e-9), 0, 1)
+    away = np.linalg.norm(beside - share[..., None] * along, axis=-1)
+    away[ends.T, np.arange(len(ends))] = np.inf
+    return float(np.maximum(0, NEAR - away).sum())
+
+
+NEAR: Final = 0.1
+"""Distance of a node from an edge, of a drawing from -1 to 1, below which it seems to lie on it."""
 
 
 def _lines(text: str) -> str:  # a dollar begins no formula

@@ -15,7 +15,7 @@ from langmemory.changes import AddEntity, AddMemory, ChangeSet, Facets, LinkEnti
 from langmemory.errors import ConfigError, EntityNameError
 from langmemory.operations.graph import Graph
 from langmemory.stores import MemoryStore
-from langmemory.subgraph import Subgraph
+from langmemory.subgraph import Subgraph, lying_on_edges, places_of
 from langmemory.types import Entity
 from tests.graph_world import NAMESPACE, apply, day, entities, fact, furnish
 from tests.stores.test_scale import steps
@@ -229,6 +229,13 @@ def test_mermaid_names_everybody_and_dots_what_is_past(store: MemoryStore) -> No
         '  n1["a|b] --#62; c"]',
         '  n0 -->|"likes"| n1',
     ]
+
+
+def test_no_node_lies_on_an_edge_of_others() -> None:
+    """Of somebody with twenty things, some of which have more: every edge and its label is to be seen."""
+    net = networkx.star_graph(20)
+    net.add_edges_from((one, 10 * one + leaf) for one in (3, 9, 14) for leaf in range(1, 4))
+    assert lying_on_edges(net, places_of(networkx, net)) == 0
 
 
 @pytest.mark.thorough
