@@ -18,6 +18,7 @@ from langmemory.embeddings.foreign import LATIN
 from langmemory.languages import LANGUAGES, Language, split_words
 from langmemory.languages.patterns import compiled
 from langmemory.ports.candidates import CandidateSource, Floats
+from langmemory.recall.contentless import is_idle
 from langmemory.recall.foreign_words import is_foreign
 from langmemory.recall.intent import Intent
 from langmemory.recall.interaction import MET, SAME
@@ -211,7 +212,10 @@ def unjudged(
     if vocabulary is None or nearest <= 0:
         return None
     embedder = vocabulary.embedder
-    texts = [one.text for one in source.memories(ranking.pool.rows.ids)]
+    # Who asked or thanked in a language has not told memory anything in it.
+    saying = ~(ranking.reading.asking | ranking.reading.contentless)
+    found = source.memories(ranking.pool.rows.ids[saying if saying.any() else ...])
+    texts = [one.text for one in found if not is_idle(one.text)]
     if is_foreign(query, texts, embedder.is_english):
         # Of few memories even the one that answers may be far. Who asks about themselves asks memory.
         return FOREIGN if nearest > near_elsewhere or is_personal(query, intent) else FAR

@@ -103,3 +103,23 @@ def test_few_memories_are_not_too_far_for_who_asks_about_themselves(
     assert found.trace is not None
     [why] = found.trace.degraded
     assert ("shown unjudged" in why) == shown
+
+
+def test_questions_in_a_language_make_it_none_of_the_memories(store: MemoryStore) -> None:
+    """Who asks in German, again and again, is answered out of English memories each time."""
+    told = [
+        "My nephew Emil is allergic to hazelnuts",
+        "My brother lives in Leeds",
+        "We sold the van",
+    ]
+    asked = [
+        "Guten Morgen, wie geht es dir heute?",
+        "Wo wohnt mein Bruder?",
+        "Danke, das hilft mir sehr!",
+    ]
+    said = [
+        {"role": "user", "content": one} for one in (*told, *asked, "Was darf mein Neffe essen?")
+    ]
+    store.remember(HOME, said, thread_id="t")
+    found = store.recall("Was isst mein Neffe nicht?", HOME, min_score="auto")
+    assert told[0] in [one.memory.text for one in found.results]
