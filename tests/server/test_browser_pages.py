@@ -206,6 +206,20 @@ def test_why_in_three_clicks(sample: Tabs) -> None:
     page.context.close()
 
 
+def test_the_menu_marks_the_page_that_is_coming(sample: Tabs) -> None:
+    """Also where the menu is made anew, as it learns which pages are empty, before the page is there."""
+    page = sample.open(width=1280)
+    page.get_by_text("Not used yet").wait_for()
+    page.route("**/graph/subgraph*", lambda _: None)  # which never comes
+    page.route("**/jobs*", lambda route: route.fulfill(json={"items": [{}], "next": None}))
+    page.evaluate("location.hash = '#/graph'")
+    page.locator("nav a[aria-current=page]", has_text="graph").wait_for()
+    page.get_by_label("Namespace").select_option(index=0)
+    page.locator("[aria-label=Care] a", has_text="jobs").wait_for()
+    assert page.locator("nav a[aria-current=page]").all_inner_texts() == ["graph"]
+    page.context.close()
+
+
 @pytest.mark.parametrize("tabs", ["an empty file"], indirect=True)
 def test_an_empty_file(tabs: Tabs) -> None:
     """Over an empty file every page says what fills it, and nothing fails."""

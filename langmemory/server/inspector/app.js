@@ -97,7 +97,10 @@ function likeIt(one) {
   return { tag: one.tagName.toLowerCase(), same: (other) => other.getAttribute("href") === href && other.textContent === text };
 }
 
-function listed(name) {
+let marked = "overview";
+/** List the pages, with a mark at one: without a name at the one that has it, which may not be there yet. */
+function listed(name = marked) {
+  marked = name;
   const shown = (one) => NEEDS[one]?.() ?? true, used = (one) => !unused.has(one);
   const groups = [...GROUPS.map(([group, pages]) => [group, pages.filter((one) => shown(one) && used(one))]), ["Not used yet", [...unused].filter(shown)]].filter(([, pages]) => pages.length);
   document.getElementById("nav").replaceChildren(...groups.map(([group, pages]) => h("div", { class: "group", role: "group", "aria-label": group },
@@ -113,7 +116,7 @@ async function look() {
     ((await get(path, Object.fromEntries(wanted.map((one) => [one, given[one]])))).items.length ? null : name));
   const before = [...unused].join();
   unused = new Set((await Promise.allSettled(empty)).map((one) => one.value).filter(Boolean));
-  if ([...unused].join() !== before) listed(UNDER[current.name] ?? current.name);
+  if ([...unused].join() !== before) listed();
 }
 
 function tokenForm(done) {

@@ -72,8 +72,25 @@ function drawn(nodes, edges, at, there, { wide, high }) {
     }));
 }
 
-/** Return where each node stands: they push each other away, and edges pull (Fruchterman and Reingold 1991). */
+/** Return where each node stands: the most that are connected above, what is not connected with them below. */
 function layout(nodes, edges, { wide, high, edge }) {
+  const of = new Map(nodes.map((one) => [one.key, one.key]));
+  const root = (key) => { while (of.get(key) !== key) key = of.get(key); return key; };
+  for (const one of edges) if (of.has(one.subject) && of.has(one.object)) of.set(root(one.subject), root(one.object));
+  const groups = Object.values(Object.groupBy(nodes, (one) => root(one.key))).sort((one, other) => other.length - one.length);
+  const bands = [groups[0] ?? [], groups.slice(1).flat()].filter((one) => one.length), least = Math.min(120, high / 2);
+  const at = new Map();
+  let top = 0;
+  for (const band of bands) {
+    const tall = bands.length === 1 ? high : least + ((high - 2 * least) * band.length) / nodes.length;
+    for (const [key, [x, y]] of springs(band, edges, { wide, high: tall, edge })) at.set(key, [x, Math.round(y + top)]);
+    top += tall;
+  }
+  return at;
+}
+
+/** Return where nodes stand that push each other away, and that edges pull (Fruchterman and Reingold 1991). */
+function springs(nodes, edges, { wide, high, edge }) {
   const index = new Map(nodes.map((one, n) => [one.key, n]));
   const joined = edges.filter((one) => index.has(one.subject) && index.has(one.object) && one.subject !== one.object).map((one) => [index.get(one.subject), index.get(one.object)].sort((one, other) => one - other));
   const pairs = [...new Map(joined.map((pair) => [pair.join(), pair])).values()];  // two relations pull no more than one
