@@ -727,3 +727,23 @@ def test_what_is_there_all_the_same_is_left_there(tmp_path: Path, known_before: 
         assert copy.changes.undo("second").changed == (() if known_before else ("m",))
         assert sorted(known(copy)) == sorted(known(one))
         assert problems(copy) == []
+
+
+def test_an_import_that_tells_too_little_stops_an_undo(tmp_path: Path) -> None:
+    """What a run removed does not come back in place of another memory that an import brought, however old
+    that is, nor without all that it was."""
+    with MemoryStore(tmp_path / "a.db") as one, MemoryStore(tmp_path / "b.db") as other:
+        other.put(NS, "k", {"text": "another"})
+        apply(one, "first", fact("k", "old"))
+        apply(one, "second", RemoveMemory(key="k"))
+        told = list(one.admin.export())
+        one.admin.import_rows(other.admin.export())
+        with pytest.raises(UndoRefusedError, match="another k is there"):
+            one.changes.undo("second")
+    for row in told:
+        if row["type"] == "history" and row["action"] == "delete":
+            del row["facets"]["importance"]
+    with MemoryStore(tmp_path / "c.db") as copy:
+        copy.admin.import_rows(told)
+        with pytest.raises(UndoRefusedError, match="does not tell all that k was"):
+            copy.changes.undo("second")
