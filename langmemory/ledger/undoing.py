@@ -168,7 +168,7 @@ class Trail:
         if not self.gone or (self.removed and self.added):
             return self.gone
         last = self.later[-1] if self.later else None
-        if self.removed and (last is None or self.replaced or self.is_back):
+        if self.removed and (last is None or self.replaced):
             return False
         return last is None or last.action != "delete" or last.run is None
 
@@ -272,10 +272,10 @@ class Undoing:
                     reason=reason,
                 )  # fmt: skip
                 yield f"bring back {trail.key}"
-            elif trail.stays_gone:
-                yield f"leave {trail.key}: was deleted since, and stays so"
             elif trail.is_back:
                 yield f"leave {trail.key}: is there again"
+            elif trail.stays_gone:
+                yield f"leave {trail.key}: was deleted since, and stays so"
             elif trail.added:
                 removal.delete(connection, trail.item, now_us, run=undo, reason=reason)
                 yield f"remove {trail.key}"

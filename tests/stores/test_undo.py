@@ -231,6 +231,27 @@ def test_what_was_removed_since_stands_on_it_too(store: MemoryStore) -> None:
     assert known(store) == before
 
 
+def test_a_run_that_was_undone_is_no_obstacle(store: MemoryStore) -> None:
+    """What an undone run did after another that did the same need not be undone first; nor its removal of
+    a memory that a person deleted for good since."""
+    moved = Supersede(key="old", by="f", invalid_at=year(2020))
+    apply(store, "r0", fact("old", "Maria lives in Bern"), fact("g", "Maria lives in Chur"))
+    apply(store, "r1", fact("f", "Maria lives in Zürich"))
+    apply(store, "r2", moved)
+    apply(store, "r3", moved.model_copy(update={"by": "g"}))
+    store.changes.undo("r3")
+    with pytest.raises(
+        UndoRefusedError, match=r"run r2 lets f take a memory's place\. First undo r2"
+    ):
+        store.changes.undo("r1")
+    apply(store, "r4", RemoveMemory(key="old"))
+    store.put(NS, "old", {"text": "another"})
+    store.delete(NS, "old")
+    for run in ("r4", "r2", "r1"):
+        store.changes.undo(run)
+    assert {item.key for item in store.search(NS)} == {"g"}
+
+
 def test_the_same_keys_elsewhere_are_no_obstacle(store: MemoryStore) -> None:
     """Keys are those of a namespace: what stands on a memory of another one stands on that alone."""
     elsewhere = ("memories", "ben")
