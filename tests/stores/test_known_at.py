@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from langgraph.store.base import PutOp
 
 from langmemory.changes import (
     AddEdge,
@@ -30,6 +31,7 @@ from langmemory.changes import (
 from langmemory.errors import ChangeError, EntityNameError
 from langmemory.ledger.scopes import compile_scope
 from langmemory.search import as_of as past
+from langmemory.search import scope_plan
 from langmemory.stores import MemoryStore
 from langmemory.stores.face import bound
 from langmemory.types import Scope, Status
@@ -387,6 +389,23 @@ def test_of_what_came_without_a_history_the_row_tells(store: MemoryStore) -> Non
         store.admin.import_rows(other.admin.export(history=False))
     assert recalled(store, "Ana likes").keys() == {"new"}
     assert recalled(store, "Ana likes", known_at=between).keys() == {"old", "new"}
+
+
+def test_what_was_of_a_time_is_found_among_many_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where too many memories are there to look at each, an index gives those of a time: those that were of it
+    then are among them, though they are of another now."""
+    monkeypatch.setattr(scope_plan, "FILTERED_FIRST", 8)
+    with MemoryStore(":memory:") as store:
+        store.batch([PutOp(NS, f"k{n}", {"text": f"Ana likes tea {n}"}) for n in range(300)])
+        apply(
+            store,
+            "r1",
+            *(fact(one, f"Ana likes tea {one}", valid_at=year(2010)) for one in ("is", "was")),
+        )
+        then = datetime.now(UTC)
+        apply(store, "r2", UpdateMemory(key="was", facets=Facets(valid_at=year(2020))))
+        asked = {"since": year(2009), "until": year(2011), "known_at": then}
+        assert recalled(store, "tea", **asked).keys() == {"was", "is"}
 
 
 @pytest.mark.parametrize("known_at", [None, year(2020)], ids=["now", "then"])
