@@ -304,7 +304,7 @@ def test_no_tool_lets_a_model_choose_whose() -> None:
 
 def test_what_a_viewer_reads_of_the_past(store: MemoryStore) -> None:
     """The past of a private memory is its owner's, also where its value does not say whose it is. Why a run
-    did something is told to whoever may read all that it changed, while all of that is there."""
+    did something is told to whoever may read all that it changed and derived it from, while that is there."""
 
     def run(name: str, *changes: Change) -> None:
         store.changes.apply(
@@ -323,7 +323,11 @@ def test_what_a_viewer_reads_of_the_past(store: MemoryStore) -> None:
     store.put(HOME, "his", {"text": "I am well", "privacy": "private"})
     assert told("bob", "his") == [("add", "in secret"), ("update", None)]
     assert told("alice", "his") == []
+    run("derived", AddMemory(key="d", value={"text": "He stays at home"}, evidence=("his",)))
+    assert told("alice", "d") == [("add", None)]
+    assert told("bob", "d") == [("add", "derived")]
     run("to all", AddMemory(key="a", value={"text": "a"}), AddMemory(key="b", value={"text": "b"}))
+    assert told("alice", "a") == [("add", "to all")]
     run("to some", UpdateMemory(key="a", facets=Facets(confidence=0.5)),
         AddMemory(key="new", value={"text": "I stay ill"}, facets=mine))  # fmt: skip
     assert told("alice", "a") == [("add", "to all"), ("update", None)]

@@ -392,8 +392,8 @@ def test_of_what_came_without_a_history_the_row_tells(store: MemoryStore) -> Non
 
 
 def test_what_was_of_a_time_is_found_among_many_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where too many memories are there to look at each, an index gives those of a time: those that were of it
-    then are among them, though they are of another now."""
+    """Where too many memories are there to look at each, an index gives those of a time: those that were of
+    it then are among them, though they are of another now."""
     monkeypatch.setattr(scope_plan, "FILTERED_FIRST", 8)
     with MemoryStore(":memory:") as store:
         store.batch([PutOp(NS, f"k{n}", {"text": f"Ana likes tea {n}"}) for n in range(300)])
