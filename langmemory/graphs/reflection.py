@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
@@ -133,16 +133,16 @@ def build_reflection_graph(
         input_schema=ReflectionInput,
         output_schema=ReflectionOutput,
     )
-    graph.add_node("receive", _both(step.receive))
+    graph.add_node("receive", _Waiting(step.receive))
     graph.add_node("gather", step.gather)
-    graph.add_node("extract", _both(step.extract, EXTRACT))
+    graph.add_node("extract", _Waiting(step.extract, EXTRACT))
     graph.add_node("resolve_time", step.resolve_time)
     graph.add_node("resolve_entities", step.resolve_entities)
-    graph.add_node("identify", _both(step.identify, IDENTIFY))
+    graph.add_node("identify", _Waiting(step.identify, IDENTIFY))
     graph.add_node("deduplicate", step.deduplicate)
-    graph.add_node("contradict", _both(step.contradict, CONTRADICT))
+    graph.add_node("contradict", _Waiting(step.contradict, CONTRADICT))
     graph.add_node("plan", step.plan)
-    graph.add_node("apply", _both(step.apply))
+    graph.add_node("apply", _Waiting(step.apply))
     graph.add_node("journal", step.journal)
 
     graph.add_edge(START, "receive")
@@ -187,10 +187,19 @@ def batches(
             yield batch, {**plan["note"], **applied}
 
 
-def _both(work: Callable[..., Steps[Any]], event: Event | None = None) -> Runnable[Any, Any]:
-    """Return the node of a step that waits, each run of it an event."""
-    run, arun = blocking(work), awaiting(work)
-    return RunnableLambda(event(run), event(arun)) if event else RunnableLambda(run, arun)
+class _Waiting(Runnable[Any, Any]):
+    """The node of a step that waits, each run of it an event. (RunnableLambda looks at the signature of its
+    function in each run.)"""
+
+    def __init__(self, work: Callable[..., Steps[Any]], event: Event | None = None) -> None:
+        run, arun = blocking(work), awaiting(work)
+        self._run, self._arun = (event(run), event(arun)) if event else (run, arun)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return self._run(input, config)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        return await self._arun(input, config)
 
 
 def _batch_tokens(config: Config, model: BaseChatModel | None) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from langmemory.errors import EntityNameError
@@ -65,7 +66,6 @@ class GraphView:
         self._names = names
         self._connection = connection
         self._namespace = namespace
-        self._namespace_id = namespaces.find(connection, namespace) or 0  # 0 is no namespace's id
         self._narrow = narrow
         self._wide = wide
         self._ends = ends or wide
@@ -78,7 +78,6 @@ class GraphView:
         self._members: dict[int, list[int]] = defaultdict(list)
         self._standing: dict[int, int] = {}
         self._known: dict[int, Entity] = {}
-        self._has_anchors = anchors.are_there(connection, self._namespace_id)
         self.over: set[int] = set()
         """Ids of the edges read so far that no longer hold."""
 
@@ -86,6 +85,14 @@ class GraphView:
     def connection(self) -> Connection:
         """The reader that it reads by."""
         return self._connection
+
+    @cached_property
+    def _namespace_id(self) -> int:
+        return namespaces.find(self._connection, self._namespace) or 0  # 0 is no namespace's id
+
+    @cached_property
+    def _has_anchors(self) -> bool:
+        return anchors.are_there(self._connection, self._namespace_id)
 
     # Which entities.
 

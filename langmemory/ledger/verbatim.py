@@ -3,6 +3,7 @@ the turns that no reflection has read yet."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -291,6 +292,24 @@ def unread(connection: Connection, thread: int, now_us: int, position: int) -> I
         f"{_SELECT} WHERE i.thread = ? AND i.position >= ? AND {_UNREAD} ORDER BY i.position",
         (thread, position, now_us),
     )
+
+
+def are_unread(
+    connection: Connection,
+    namespace: int,
+    keys: Sequence[str],
+    now_us: int,
+    alive_at_us: int | None,
+) -> dict[str, bool]:
+    """Return, of those of the turns that are there, by key, whether nobody has read them. What ended before
+    ``alive_at_us`` is not there."""
+    alive = "" if alive_at_us is None else " AND (i.expires_at IS NULL OR i.expires_at > ?)"
+    rows = connection.execute(
+        f"SELECT i.key, CASE WHEN {_UNREAD} THEN 1 ELSE 0 END FROM item i "
+        f"WHERE i.namespace = ? AND i.key IN (SELECT value FROM json_each(?)){alive}",
+        (now_us, namespace, json.dumps(keys), *(() if alive_at_us is None else (alive_at_us,))),
+    )
+    return {str(key): bool(unread) for key, unread in rows}
 
 
 def read_by(connection: Connection, run: str) -> list[str]:

@@ -137,7 +137,9 @@ def seen_by(store: BaseStore, viewer: str | None) -> BaseStore:
     A store that cannot be bound is returned as it is; what comes from it has to be looked at
     (`readable`).
     """
-    return bound(store, viewer) if isinstance(store, AwareStore) else store
+    if viewer is None or not isinstance(store, AwareStore):
+        return store
+    return bound(store, viewer)
 
 
 def count_marks(store: BaseStore, memories: Iterable[Recalled], *marks: Mark) -> None:

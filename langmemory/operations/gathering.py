@@ -52,6 +52,13 @@ class Gathering:
         with self._core.engine.read() as snapshot:
             return verbatim.read_by(snapshot.connection, run_id)
 
+    def are_unread(self, batch: Batch) -> dict[str, bool]:
+        """Return, of those of its turns that are there, by key, whether nobody has read them."""
+        keys, alive_at_us = [turn.key for turn in batch.turns], self._core.searching.alive_at_us()
+        with self._core.engine.read() as snapshot:
+            place = namespaces.find(snapshot.connection, batch.namespace) or 0
+            return verbatim.are_unread(snapshot.connection, place, keys, now_us(), alive_at_us)
+
     def next_batch(
         self,
         namespace: Namespace,

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.store.base import BaseStore, GetOp
+from langgraph.store.base import BaseStore
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
 
@@ -406,7 +406,8 @@ class ReflectionSteps:
         store, _ = self._run(config)
         change_set = ChangeSet.model_validate(state["plan"])
         try:
-            if (yield thread_call(self._read_meanwhile, store, _batch(state), _only(state))):
+            unread = yield thread_call(Gathering(store).are_unread, _batch(state))
+            if not all(unread.values()):  # another run read them, or this one in another process
                 raise TurnsReadError
             applied = yield call(store.changes, "apply", change_set, dry_run=self.dry_run)
         except TurnsReadError:  # what is left of the turns is gathered anew
@@ -427,19 +428,6 @@ class ReflectionSteps:
             0.0 if begun is None else (time() - begun) * 1_000,
         )
         return _applied(state, change_set, applied)
-
-    def _read_meanwhile(
-        self, store: MemoryStore, batch: Batch, only: frozenset[str] | None
-    ) -> bool:
-        """Whether turns that are there were read while a model was asked: by a run that gathered
-        another batch of them, or by this one in another process."""
-        unread = Gathering(store).next_batch(
-            batch.namespace, batch.thread_id, batch_tokens=self.batch_tokens, turns_before=0,
-            after=batch, only=only,
-        )  # fmt: skip
-        left = {turn.key for turn in unread.turns} if unread else set[str]()
-        read = {turn.key for turn in batch.turns} - left
-        return bool(read) and not read <= _gone(store, batch)
 
     def journal(self, state: ReflectionState, config: RunnableConfig) -> Update:
         """The pages of the journal that tell of it, written anew. They follow from memory and can be
@@ -516,9 +504,7 @@ def _thread_of(messages: Sequence[Any]) -> str:
 
 def _gone(store: MemoryStore, batch: Batch) -> set[str]:
     """Turns that were deleted or forgotten since they were gathered."""
-    keys = [turn.key for turn in batch.turns]
-    items = store.batch([GetOp(batch.namespace, key, refresh_ttl=False) for key in keys])
-    return {key for key, item in zip(keys, items, strict=True) if item is None}
+    return {turn.key for turn in batch.turns}.difference(Gathering(store).are_unread(batch))
 
 
 def _still_founded(extraction: Extraction, gone: set[str]) -> Extraction:

@@ -21,7 +21,7 @@ from langmemory.formation.rules.questions import complete_answer, may_answer, sp
 from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests import standing_requests
 from langmemory.formation.rules.retractions.corrections import corrects_another
-from langmemory.formation.rules.retractions.held import Held, held_of, told_in
+from langmemory.formation.rules.retractions.held import Held, Told, told_in
 from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
 from langmemory.formation.rules.value_corrections import (
     Replacement,
@@ -159,6 +159,7 @@ class Memory:
         self.told = told
         self.may_take_back = False
         """Whether a turn had a word by which something is taken back."""
+        self._before: dict[tuple[str, str | None, str], Told] = {}
         self._of_batch: dict[tuple[str, str | None], list[Held]] = {}
 
     def heard(self, turn: Turn, found: list[Fact]) -> list[Fact]:
@@ -170,8 +171,7 @@ class Memory:
         text = without_injected_text(turn.text)
         if codes := [code for code in _languages(text) if may_take_back(text, code)]:
             self.may_take_back = True
-            before = () if self.told is None else held_of(turn, self.told, shown)
-            known = [*reversed(own), *reversed(batch), *before]
+            known = [*reversed(own), *reversed(batch), *self._held(turn, shown)]
             readings = (taken_back(turn, text, code, known, found) for code in codes if known)
             found = next((one for one in readings if one != found), found)
             found = [
@@ -184,6 +184,15 @@ class Memory:
             ]
         batch += own
         return found
+
+    def _held(self, turn: Turn, shown: str) -> list[Held]:
+        """What the speaker of a turn told before the batch, as far as the turn may take it back."""
+        if self.told is None:
+            return []
+        who = turn.speaker, turn.owner, shown
+        if who not in self._before:
+            self._before[who] = Told(self.told, *who)
+        return self._before[who].held(turn.text)
 
 
 def _read(turn: Turn, known: dict[str, str], asked: Turn | None) -> tuple[list[Fact], bool]:

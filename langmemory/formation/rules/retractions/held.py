@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
-from langmemory.formation.batch import Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import PLANNED, canonical, relation_named
 from langmemory.formation.rules.retractions.frame import FRAMES
 from langmemory.languages.spelling import name_key
-from langmemory.ports.facts import Claim, Fact, FactKind, SnapshotKnowledge
+from langmemory.ports.facts import Claim, Fact, FactKind, KnownFact, SnapshotKnowledge
 from langmemory.types import NO_LONGER, Privacy
 
 _SHOWN_TIME = re.compile(r" \(\d{4}[\d –:-]*\)(?=[.。]?$)")
@@ -67,36 +67,50 @@ def told_in(fact: Fact, shown: str, claimed: str) -> Held | None:
     )  # fmt: skip
 
 
-def held_of(turn: Turn, knowledge: SnapshotKnowledge, shown: str) -> Iterator[Held]:
-    """What whoever says a turn told before and may take back with it, the latest first."""
-    facts = knowledge.told_by(turn.speaker, turn.owner, turn.text)
-    if not facts:
-        return
-    anonymous = turn.speaker.casefold() in person_words().self and turn.owner
-    name = turn.owner if anonymous and turn.owner else turn.speaker
-    links = knowledge.links()
-    me = {links.get(one.key, one.key) for one in knowledge.called(name_key(name))}
-    names = knowledge.names_of(
-        key for one in facts for key in (one.claims[0].subject, one.claims[0].object)
-    )
-    for known in facts:
+class Told:
+    """What a speaker told before, as it is compared with what they say; each fact is read once."""
+
+    def __init__(
+        self, knowledge: SnapshotKnowledge, speaker: str, owner: str | None, shown: str
+    ) -> None:
+        """``shown`` is the speaker, as statements call them."""
+        self._knowledge, self._speaker, self._owner, self._shown = knowledge, speaker, owner, shown
+        self._held: dict[int, Held | None] = {}
+
+    def held(self, text: str) -> list[Held]:
+        """Return what they may take back with a text, the latest first."""
+        facts = self._knowledge.told_by(self._speaker, self._owner, text)
+        if new := [one for one in facts if one.memory.id not in self._held]:
+            ends = ((one.claims[0].subject, one.claims[0].object) for one in new)
+            names = self._knowledge.names_of(key for both in ends for key in both)
+            self._held.update((one.memory.id, self._read(one, names)) for one in new)
+        return [held for one in facts if (held := self._held[one.memory.id]) is not None]
+
+    @cached_property
+    def _me(self) -> set[str]:
+        """Keys of the speaker."""
+        anonymous = self._speaker.casefold() in person_words().self and self._owner
+        name = self._owner if anonymous and self._owner else self._speaker
+        links = self._knowledge.links()
+        return {links.get(one.key, one.key) for one in self._knowledge.called(name_key(name))}
+
+    def _read(self, known: KnownFact, names: Mapping[str, str]) -> Held | None:
         memory = known.memory
         first = known.claims[0]
-        if first.relation.startswith(NO_LONGER):
-            continue
         claim = _claim_with_names(first, names)
-        if claim is not None:
-            to_me = first.object_is_entity and first.object in me
-            if to_me and relation_named(first.relation).symmetric:
-                to_me, first = False, replace(first, subject=first.object, object=first.subject)
-                claim = replace(claim, subject=claim.object, object=claim.subject)
-            yield Held(
-                shown=shown, mine=to_me or first.subject in me, to_me=to_me,
-                text=memory.text, claim=claim, kind=memory.value.get("fact_kind", "fact"),
-                language=str(memory.value.get("language", "en")), importance=memory.importance,
-                speaker=memory.speaker, owner=memory.owner, privacy=memory.privacy,
-                said_at=known.told_at or memory.created_at, turns=known.evidence,
-            )  # fmt: skip
+        if first.relation.startswith(NO_LONGER) or claim is None:
+            return None
+        to_me = first.object_is_entity and first.object in self._me
+        if to_me and relation_named(first.relation).symmetric:
+            to_me, first = False, replace(first, subject=first.object, object=first.subject)
+            claim = replace(claim, subject=claim.object, object=claim.subject)
+        return Held(
+            shown=self._shown, mine=to_me or first.subject in self._me, to_me=to_me,
+            text=memory.text, claim=claim, kind=memory.value.get("fact_kind", "fact"),
+            language=str(memory.value.get("language", "en")), importance=memory.importance,
+            speaker=memory.speaker, owner=memory.owner, privacy=memory.privacy,
+            said_at=known.told_at or memory.created_at, turns=known.evidence,
+        )  # fmt: skip
 
 
 def _claim_with_names(claim: Claim, names: Mapping[str, str]) -> Claim | None:
