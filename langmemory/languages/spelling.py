@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
+from typing import Final
 
 from langmemory.languages import LANGUAGES, WORLDWIDE
 
@@ -17,9 +18,8 @@ def name_key(name: str) -> str:
     digit or symbol in it.
     """
     folded = unicodedata.normalize("NFKD", name).casefold()
-    plain = "".join(c for c in folded if not "\u0300" <= c <= "\u036f" and c not in "'’`´")
-    plain = unicodedata.normalize("NFC", plain)
-    words = "".join(c if c.isalnum() or c in "+#&" or _is_mark(c) else " " for c in plain).split()
+    plain = unicodedata.normalize("NFC", folded.translate(_UNMARKED))
+    words = plain.translate(_WORDS).split()
     if len(words) > 1 and words[0] in LANGUAGES.everywhere.articles:
         words = words[1:]
     if len(words) > 1 and words[-1] in WORLDWIDE.legal_forms:
@@ -27,8 +27,21 @@ def name_key(name: str) -> str:
     return " ".join(words) or " ".join(plain.split())
 
 
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character) in ("Mn", "Mc")
+_UNMARKED: Final = dict.fromkeys((*range(0x300, 0x370), *map(ord, "'’`´")))
+"""Diacritics and apostrophes, which are left out."""
+
+
+class _Words(dict[int, int]):
+    """Letters, digits, marks and "+#&" as they are, a space for whatever else."""
+
+    def __missing__(self, code: int) -> int:
+        character = chr(code)
+        is_mark = unicodedata.category(character) in ("Mn", "Mc")
+        self[code] = code if character.isalnum() or character in "+#&" or is_mark else ord(" ")
+        return self[code]
+
+
+_WORDS: Final = _Words()
 
 
 def normalised_text(text: str) -> str:

@@ -6,8 +6,9 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final, Self, get_args
 
 import numpy as np
@@ -80,11 +81,9 @@ class _Reading:
     snapshot: Snapshot
     namespace: int
     """0, which is no namespace's id, where nothing was ever stored."""
-    view: GraphView
-    """Of the facts that are believed."""
-    past: GraphView
-    """Of these and the superseded ones."""
     same_model: bool
+    views: dict[bool, GraphView] = field(default_factory=dict)
+    """Of the facts that are believed, and (True) of these and the superseded ones."""
     facts: dict[int, KnownFact] = field(default_factory=dict)
     about: dict[Row, list[KnownFact]] = field(default_factory=dict)
     deleted: dict[object, list[tuple[str, dict[str, Any]]]] | None = None
@@ -124,11 +123,7 @@ class StoreKnowledge:
         self._within = within
         self._indexing = indexing
         self._namespace = namespace
-        facts = Scope(namespace=namespace, kinds=DERIVED)
-        self._everything = compile_scope(Scope(namespace=namespace))
-        self._ever = compile_scope(facts, alive_at_us=alive_at_us)
-        self._believed = compile_scope(replace(facts, statuses=BELIEVED), alive_at_us=alive_at_us)
-        self._held = compile_scope(replace(facts, statuses=(*BELIEVED, "superseded")))
+        self._alive_at_us = alive_at_us
         self._vectors: dict[str, Floats] = {}
         self._open = ExitStack()
         self._reading: _Reading | None = None
@@ -143,6 +138,25 @@ class StoreKnowledge:
     @property
     def namespace(self) -> Namespace:
         return self._namespace
+
+    @cached_property
+    def _everything(self) -> CompiledScope:
+        return compile_scope(Scope(namespace=self._namespace))
+
+    @cached_property
+    def _ever(self) -> CompiledScope:
+        facts = Scope(namespace=self._namespace, kinds=DERIVED)
+        return compile_scope(facts, alive_at_us=self._alive_at_us)
+
+    @cached_property
+    def _believed(self) -> CompiledScope:
+        facts = Scope(namespace=self._namespace, kinds=DERIVED, statuses=BELIEVED)
+        return compile_scope(facts, alive_at_us=self._alive_at_us)
+
+    @cached_property
+    def _held(self) -> CompiledScope:
+        statuses: tuple[Status, ...] = (*BELIEVED, "superseded")
+        return compile_scope(Scope(namespace=self._namespace, kinds=DERIVED, statuses=statuses))
 
     def prepare(self, texts: Iterable[str]) -> None:
         """Embed texts that `nearest` will be asked about, in one call of the embedder.
@@ -239,7 +253,7 @@ class StoreKnowledge:
         asked = (subject, relation, also, literal, corrects, past, either)
         if asked in reading.about:  # a batch asks the same of one person for each of its facts
             return reading.about[asked]
-        view = reading.past if past else reading.view
+        view = self._view(past=past)
         found = view.of_key(subject)
         other = None if also is None else view.of_key(also)
         said = None if literal is None else normalised_text(literal)
@@ -266,8 +280,10 @@ class StoreKnowledge:
             of_relation[relation] += 1
             if of_relation[relation] <= LATEST_OF_RELATION:
                 chosen.add(item)
-        words = split_words(text)
+        words, every = split_words(text), "\n".join(said for _, said, _ in told)
         for part in {*words, *(word[:BEGINS] for word in words)}:
+            if part not in every:  # most words of a text
+                continue
             matches = [item for item, said, _ in told if part in said]
             if len(matches) <= MOST_MATCHES:
                 chosen.update(matches)
@@ -432,7 +448,7 @@ class StoreKnowledge:
     # Entities.
 
     def entities(self, norm: str) -> Sequence[Entity]:
-        return self._now().view.called(norm)
+        return self._view().called(norm)
 
     def called(self, norm: str) -> Sequence[Entity]:
         reading = self._now()
@@ -474,7 +490,7 @@ class StoreKnowledge:
         return graph_rows.names_in(reading.snapshot.connection, reading.namespace)
 
     def links(self) -> Mapping[str, str]:
-        return self._now().view.links()
+        return self._view().links()
 
     # How.
 
@@ -488,13 +504,22 @@ class StoreKnowledge:
             self._reading = _Reading(
                 snapshot=snapshot,
                 namespace=namespaces.find(connection, namespace) or 0,
-                view=GraphView(connection, namespace, narrow=self._believed, wide=self._everything),
-                past=GraphView(connection, namespace, narrow=self._held, wide=self._everything),
                 same_model=model.model is not None and self._indexing.serves(model),
             )
             if self._seq is None:
                 self._seq = history.newest(connection)
         return self._reading
+
+    def _view(self, *, past: bool = False) -> GraphView:
+        reading = self._now()
+        if past not in reading.views:
+            reading.views[past] = GraphView(
+                reading.snapshot.connection,
+                self._namespace,
+                narrow=self._held if past else self._believed,
+                wide=self._everything,
+            )
+        return reading.views[past]
 
     def _select(
         self, scope: CompiledScope, items: str, *bindings: Any, order: str = "i.id"
@@ -564,9 +589,10 @@ class StoreKnowledge:
         if len(unknown):
             claims: dict[int, list[Claim]] = defaultdict(list)
             rows = graph_rows.edges(connection, self._everything, facts=unknown.tolist())
-            standing = reading.view.standing(rows)
-            own = reading.view.own_keys(rows, standing)
-            for row, edge in zip(rows, reading.view.edges(standing), strict=True):
+            view = self._view()
+            standing = view.standing(rows)
+            own = view.own_keys(rows, standing)
+            for row, edge in zip(rows, view.edges(standing), strict=True):
                 claims[row.item].append(
                     Claim.of_edge(edge.subject, edge.relation, edge.object, edge.literal)
                 )

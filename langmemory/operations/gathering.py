@@ -115,8 +115,7 @@ class Gathering:
                 return None
             earlier = verbatim.before(connection, thread, rows[0].position, turns_before, now)
             turns = tuple(
-                replace(_turn(row, namespace), confided=_is_confided(connection, found, row))
-                for row in rows
+                _turn(row, namespace, confided=_is_confided(connection, found, row)) for row in rows
             )
             owners = {turn.owner for turn in turns}
             batch = Batch(
@@ -164,7 +163,7 @@ def _fitting(rows: Iterable[TurnRow], batch_tokens: int) -> list[TurnRow]:
     return taken
 
 
-def _turn(row: TurnRow, namespace: Namespace) -> Turn:
+def _turn(row: TurnRow, namespace: Namespace, *, confided: bool = False) -> Turn:
     role = str(row.value.get("role") or "user")
     speaker = row.speaker or role
     return Turn(
@@ -176,6 +175,7 @@ def _turn(row: TurnRow, namespace: Namespace) -> Turn:
         said_at=_said_at(row),
         owner=row.owner,
         privacy=cast("Privacy", row.privacy),
+        confided=confided,
     )
 
 

@@ -8,13 +8,13 @@ person's words, and nothing is added to them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, without_injected_text
-from langmemory.formation.rules.clauses import own_sentences
+from langmemory.formation.rules.clauses import own_words, plain_sentences
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
 from langmemory.formation.rules.requests import MANNERS, MAX_CHARACTERS
@@ -61,14 +61,19 @@ _EDGE: Final = " \t\n,;:.!¡–—-，。！；：、"
 def read_instructions(batch: Batch) -> list[Draft]:
     """Return the procedures that the persons of a batch tell, in the order they were said; each is as private
     as its turn."""
-    found: list[Draft] = []
+    found = [tuple(_drafts_of_turn(turn)) if is_person(turn) else () for turn in batch.turns]
+    if not any(found):
+        return []
     game = Game()
     for turn in batch.before:
         game.hear(turn.text)
-    for turn in batch.turns:
-        if not game.hear(turn.text) and is_person(turn):
-            found += _drafts_of_turn(turn)
-    return found
+    played = [game.hear(turn.text) for turn in batch.turns]
+    return [
+        draft
+        for drafts, is_play in zip(found, played, strict=True)
+        if not is_play
+        for draft in drafts
+    ]
 
 
 def _drafts_of_turn(turn: Turn) -> Iterator[Draft]:
@@ -76,21 +81,26 @@ def _drafts_of_turn(turn: Turn) -> Iterator[Draft]:
     if len(text) > MAX_CHARACTERS:
         return
     detected = detect_language(text).code
+    sentences: dict[str, list[str]] = {}
+    """By the speaker's own words, which are the same in most languages."""
     for code in dict.fromkeys((detected, *WORDS)):
         if code not in WORDS or code not in GRAMMARS or code not in MANNERS:
             continue
         if MANNERS[code].found["elsewhere"].search(text):
             return
-        told = list(_in_language(turn, text, WORDS[code]))
+        own = own_words(text, patterns_of(code))
+        if own not in sentences:
+            sentences[own] = list(plain_sentences(own))
+        told = list(_in_language(turn, sentences[own], WORDS[code]))
         if told:
             yield from told
             return
 
 
-def _in_language(turn: Turn, text: str, words: InstructionWords) -> Iterator[Draft]:
+def _in_language(turn: Turn, sentences: Iterable[str], words: InstructionWords) -> Iterator[Draft]:
     unclear = MANNERS[words.code].found["unclear"]
     corrected = False
-    for sentence in own_sentences(text, patterns_of(words.code)):
+    for sentence in sentences:
         opened = words.corrects.match(sentence)
         said = sentence[opened.end() :] if opened else sentence
         corrected = corrected or opened is not None

@@ -238,10 +238,14 @@ def sentence_end() -> re.Pattern[str]:
 def _sentence_end(everywhere: Language, *times: TimeWords) -> re.Pattern[str]:
     dotted = (words for words in times if words.dotted_days)
     months = [month.capitalize() for words in dotted for month in words.months]
-    short = "".join(rf"(?<!\b{re.escape(one)})" for one in dict.fromkeys(everywhere.abbreviations))
+    short = "".join(
+        rf"(?<!\b{re.escape(one)}\.)" for one in dict.fromkeys(everywhere.abbreviations)
+    )
+    # The character first, and what stands before it then: `re` skips to it.
     return re.compile(
-        rf"(?<!\b[A-Z]){short}(?<!\d)\.(?=\s|$)"
-        rf"|(?<=\d)\.(?=\s+(?!(?:{'|'.join(months)})\b)[A-ZÀ-ÖØ-Þ]|$)|[!?…]+|[。！？；]|\n+"
+        rf"[.!?…。！？；\n](?:(?<=\.)(?<!\b[A-Z]\.){short}(?<!\d\.)(?=\s|$)"
+        rf"|(?<=\d\.)(?=\s+(?!(?:{'|'.join(months)})\b)[A-ZÀ-ÖØ-Þ]|$)"
+        r"|(?<=[!?…])[!?…]*|(?<=[。！？；])|(?<=\n)\n*)"
     )
 
 
@@ -259,7 +263,12 @@ def _letter(words: Language) -> re.Pattern[str]:
 
 def own_sentences(text: str, patterns: Patterns) -> Iterator[str]:
     """The sentences of a text that are plainly its speaker's own: neither quoted nor pasted."""
-    return filter(None, map(plainly_said, sentences(own_words(text, patterns))))
+    return plain_sentences(own_words(text, patterns))
+
+
+def plain_sentences(own: str) -> Iterator[str]:
+    """Those of a speaker's `own_words`."""
+    return filter(None, map(plainly_said, sentences(own)))
 
 
 def sentences(text: str) -> Iterator[str]:
