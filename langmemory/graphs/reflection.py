@@ -196,10 +196,10 @@ class _Waiting(Runnable[Any, Any]):
         self._run, self._arun = (event(run), event(arun)) if event else (run, arun)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        return self._run(input, config)
+        return self._run(input)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        return await self._arun(input, config)
+        return await self._arun(input)
 
 
 def _batch_tokens(config: Config, model: BaseChatModel | None) -> int:

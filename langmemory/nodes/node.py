@@ -93,8 +93,18 @@ def run_of(
     Raises:
         ConfigError: neither `name` (a node or tool) nor the graph has a store, or it is none.
     """
-    runtime = current_runtime()
-    found = store if store is not None else getattr(runtime, "store", None)
+    found = store_of(store, name)
+    scope = RunScope.of(current_runtime(), ensure_config(config))
+    return seen_by(found, viewer_of(viewer, scope)), scope
+
+
+def store_of(store: BaseStore | None, name: str) -> BaseStore:
+    """The store of the run under way; a `store` given here wins over the graph's.
+
+    Raises:
+        ConfigError: neither `name` (a node or tool) nor the graph has a store, or it is none.
+    """
+    found = store if store is not None else getattr(current_runtime(), "store", None)
     if found is None:
         raise ConfigError(
             f"{name!r} has no store: compile the graph with store=… (create_agent takes it, too), or "
@@ -106,5 +116,4 @@ def run_of(
             f'MemoryStore("memory.db"). A store of LangGraph that from_conn_string makes is opened by '
             f"``with``."
         )
-    scope = RunScope.of(runtime, ensure_config(config))
-    return seen_by(found, viewer_of(viewer, scope)), scope
+    return found

@@ -16,7 +16,6 @@ from time import time
 from typing import Any, Final, TypeVar
 
 from langchain_core.messages import AnyMessage, BaseMessage
-from langchain_core.runnables import RunnableConfig
 from langgraph.store.base import BaseStore
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict  # typing's has no JSON schema before Python 3.12
@@ -53,7 +52,7 @@ from langmemory.formation.rules import comparing
 from langmemory.languages import split_words
 from langmemory.languages.spelling import name_key
 from langmemory.nodes.namespaces import AUTHENTICATED, NamespaceTemplate, RunScope, viewer_of
-from langmemory.nodes.node import run_of
+from langmemory.nodes.node import run_of, store_of
 from langmemory.operations.gathering import Gathering
 from langmemory.ports.facts import EXTRACTION_FAILED, Extraction, SnapshotKnowledge
 from langmemory.projections.journal import JournalFiles
@@ -176,9 +175,9 @@ class ReflectionSteps:
 
     # Begin.
 
-    def receive(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+    def receive(self, state: ReflectionState) -> Steps[Update]:
         """Say whose memory it is; a conversation that came along is remembered first."""
-        store, scope = self._run(config)
+        store, scope = self._run()
         update, conversation = self._received(state, scope)
         if conversation is not None:
             yield call(store, "remember", update["namespace"], **conversation)
@@ -222,9 +221,9 @@ class ReflectionSteps:
                 raise ConfigError(f"The run may reflect {own} alone, and was asked for {asked}.")
         return asked
 
-    def gather(self, state: ReflectionState, config: RunnableConfig) -> Update:
+    def gather(self, state: ReflectionState) -> Update:
         """The next turns that nobody has read."""
-        store, _ = self._run(config)
+        store = _store()
         namespace, thread_id = _namespace(state), state.get("thread_id")
         before = _batch(state) if more_to_read(state) else None  # by this run
         meant: dict[str, Any] = {"batch_tokens": self.batch_tokens, "only": _only(state)}
@@ -243,16 +242,16 @@ class ReflectionSteps:
 
     # Read.
 
-    def extract(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+    def extract(self, state: ReflectionState) -> Steps[Update]:
         """Return what was said, as facts, without junk, whoever extracts them. Answers that cannot be
         used fold the batch to verbatim."""
         batch = _batch(state)
-        names = yield thread_call(self._names, batch, config)
+        names = yield thread_call(self._names, batch)
         try:
             # Rules compare with what the speakers told before: only what is known can be taken back.
             with (
                 self._asking(state) as tokens,
-                comparing(lambda: self._knowledge(batch.namespace, config)),
+                comparing(lambda: _knowledge(batch.namespace)),
             ):
                 extraction = yield call(self.extractor, "extract", batch, names=names)
         except ExtractionError as error:
@@ -280,14 +279,14 @@ class ReflectionSteps:
         with counting(state.get("usage")) as tokens, asking_within(BATCH_SECONDS - spent):
             yield tokens
 
-    def _names(self, batch: Batch, config: RunnableConfig) -> list[str]:
+    def _names(self, batch: Batch) -> list[str]:
         """Names of those known that the batch may know of: all that it seems to speak of, and others
         where these are few."""
         # Of each reader one turn: thousands of names are not to be tried with every turn.
         told = {turn.owner if turn.privacy == "private" else None: turn for turn in batch.turns}
         words = {word for turn in batch.turns for word in split_words(name_key(turn.text))}
         said = words | {word[:-1] for word in words}  # "Lena's" is compared as "lenas"
-        with self._knowledge(batch.namespace, config) as knowledge:
+        with _knowledge(batch.namespace) as knowledge:
             known = knowledge.near_first(said, MAX_NAMES)
         within = (e for e in known if all(within_reach(e, turn) for turn in told.values()))
         return list(dict.fromkeys(entity.name for entity in within))
@@ -300,10 +299,10 @@ class ReflectionSteps:
 
     # Compare.
 
-    def resolve_entities(self, state: ReflectionState, config: RunnableConfig) -> Update:
+    def resolve_entities(self, state: ReflectionState) -> Update:
         """Who and what it speaks of."""
-        store, _ = self._run(config)
-        with self._knowledge(_namespace(state), config) as knowledge:
+        store = _store()
+        with _knowledge(_namespace(state)) as knowledge:
             seen = knowledge.seq  # what goes after this moment makes the plan stale
             extraction = _still_founded(
                 unpacked(Extraction, state["extraction"]), _gone(store, _batch(state))
@@ -314,9 +313,9 @@ class ReflectionSteps:
             "plans": state.get("plans", 0) + 1,
         }  # fmt: skip
 
-    def identify(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+    def identify(self, state: ReflectionState) -> Steps[Update]:
         """Decide whether names that look like known ones mean them; a model is asked once for all."""
-        found, pairs = yield thread_call(self._doubts, state, config)
+        found, pairs = yield thread_call(self._doubts, state)
         usage = {}
         if self.names is not None and pairs:
             with self._asking(state) as tokens:
@@ -325,9 +324,7 @@ class ReflectionSteps:
         resolution = apply_identities(unpacked(Resolution, state["resolution"]), found.decisions)
         return {"resolution": packed(resolution), "identities": packed(found), **usage}
 
-    def _doubts(
-        self, state: ReflectionState, config: RunnableConfig
-    ) -> tuple[Identities, tuple[NamePair, ...]]:
+    def _doubts(self, state: ReflectionState) -> tuple[Identities, tuple[NamePair, ...]]:
         """Return a model's decisions for an earlier plan, and the pairs it is to be asked now.
 
         It is not asked what a person was asked before: theirs is the last word."""
@@ -336,40 +333,38 @@ class ReflectionSteps:
         before = unpacked(Identities, packed_before) if packed_before else Identities()
         if self.names is None or not resolution.unclear:
             return before, ()
-        store, _ = self._run(config)
+        store = _store()
         namespace = _namespace(state)
         resolution = replace(resolution, unclear=tuple(_not_asked(store, namespace, resolution)))
         keys = {one.candidates[0].key for one in resolution.unclear}
         facts = {key: _facts_about(store, namespace, key) for key in keys}
-        with self._knowledge(namespace, config) as knowledge:
+        with _knowledge(namespace) as knowledge:
             known = {
                 key: [one.memory.text for one in map(knowledge.by_key, found) if one is not None]
                 for key, found in facts.items()
             }
         return before, pairs_of(resolution, known, without=before.decisions)
 
-    def deduplicate(self, state: ReflectionState, config: RunnableConfig) -> Update:
+    def deduplicate(self, state: ReflectionState) -> Update:
         """Find the facts that are known already."""
         facts = unpacked(Resolution, state["resolution"]).facts
-        with self._knowledge(_namespace(state), config) as knowledge:
+        with _knowledge(_namespace(state)) as knowledge:
             knowledge.prepare(fact.text for fact in facts)
             return {"division": packed(settling.divide_facts(_batch(state), facts, knowledge))}
 
-    def contradict(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+    def contradict(self, state: ReflectionState) -> Steps[Update]:
         """Find what cannot be true together, and what holds; a judge is asked once a group."""
-        asked = yield thread_call(self._groups, state, config)
+        asked = yield thread_call(self._groups, state)
         verdicts: list[Verdicts] = []
         with self._asking(state) as tokens:
             for group, known in asked:
                 verdicts.append(known or (yield call(self.judge, "judge", group)))
         return {"verdicts": [packed(one) for one in verdicts], "usage": tokens.usage}
 
-    def _groups(
-        self, state: ReflectionState, config: RunnableConfig
-    ) -> list[tuple[Group, Verdicts | None]]:
+    def _groups(self, state: ReflectionState) -> list[tuple[Group, Verdicts | None]]:
         """Return the groups to be judged, with the verdicts of an earlier plan on the very same."""
         batch, division = _batch(state), unpacked(Division, state["division"])
-        with self._knowledge(_namespace(state), config) as knowledge:
+        with _knowledge(_namespace(state)) as knowledge:
             groups = settling.group_pairs(batch, division, knowledge)
         before = [unpacked(Verdicts, one) for one in state.get("verdicts", ())]
         return [
@@ -378,9 +373,9 @@ class ReflectionSteps:
 
     # Write.
 
-    def plan(self, state: ReflectionState, config: RunnableConfig) -> Update:
+    def plan(self, state: ReflectionState) -> Update:
         """Everything that is to change, as one change set."""
-        with self._knowledge(_namespace(state), config) as knowledge:
+        with _knowledge(_namespace(state)) as knowledge:
             change_set = settling.make_change_set(
                 _batch(state),
                 unpacked(Extraction, state["extraction"]),
@@ -395,15 +390,15 @@ class ReflectionSteps:
         if problem := state.get("problem"):
             note["problem"] = problem
         # What was compared was compared with an earlier state than the plan itself saw.
-        store, _ = self._run(config)
+        store = _store()
         tokens = noted(state.get("usage") or {}, store.config.models.prices)
         known = {"planned_at": state["planned_at"], "note": {**note, **tokens}}
         change_set = change_set.model_copy(update=known)
         return {"plan": change_set.model_dump(mode="json")}
 
-    def apply(self, state: ReflectionState, config: RunnableConfig) -> Steps[Update]:
+    def apply(self, state: ReflectionState) -> Steps[Update]:
         """Write all of it in one transaction, or nothing."""
-        store, _ = self._run(config)
+        store = _store()
         change_set = ChangeSet.model_validate(state["plan"])
         try:
             unread = yield thread_call(Gathering(store).are_unread, _batch(state))
@@ -429,13 +424,13 @@ class ReflectionSteps:
         )
         return _applied(state, change_set, applied)
 
-    def journal(self, state: ReflectionState, config: RunnableConfig) -> Update:
+    def journal(self, state: ReflectionState) -> Update:
         """The pages of the journal that tell of it, written anew. They follow from memory and can be
         written at any time: where they cannot be now, the next batch is read all the same."""
         applied = state.get("applied") or {}
         failures = state["failures"]
         if self.files is not None:
-            store, _ = self._run(config)
+            store = _store()
             keys = [*applied["added"], *applied["changed"]]
             try:
                 self.files.write(store.journal, _namespace(state), keys)
@@ -450,15 +445,9 @@ class ReflectionSteps:
 
     # With what.
 
-    def _run(self, config: RunnableConfig) -> tuple[MemoryStore, RunScope]:
-        store, scope = run_of(config, None, "reflection")
+    def _run(self) -> tuple[MemoryStore, RunScope]:
+        store, scope = run_of(None, None, "reflection")
         return _memory_store(store), scope
-
-    def _knowledge(
-        self, namespace: Namespace, config: RunnableConfig
-    ) -> AbstractContextManager[SnapshotKnowledge]:
-        store, _ = self._run(config)
-        return Gathering(store).knowledge(namespace)
 
 
 def more_to_read(state: ReflectionState) -> bool:
@@ -469,6 +458,15 @@ def more_to_read(state: ReflectionState) -> bool:
 def is_stale(state: ReflectionState) -> bool:
     """Whether memory changed while the batch was planned."""
     return state.get("applied") is None
+
+
+def _store() -> MemoryStore:
+    """The store of the run under way."""
+    return _memory_store(store_of(None, "reflection"))
+
+
+def _knowledge(namespace: Namespace) -> AbstractContextManager[SnapshotKnowledge]:
+    return Gathering(_store()).knowledge(namespace)
 
 
 def _memory_store(store: BaseStore) -> MemoryStore:

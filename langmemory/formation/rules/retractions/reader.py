@@ -57,13 +57,10 @@ _COUPLES = frozenset({"married_to", "engaged_to", "partner_of"})
 """Whom "him" may mean though nobody spoke of them lately."""
 
 
-@lru_cache(maxsize=4)
-def _compile_endings(code: str) -> tuple[tuple[Ending, re.Pattern[str]], ...]:
-    """Return the patterns of a language that end a fact."""
-    frame = FRAMES[code]
-    return tuple(
-        (one, frame.compile_pattern(one.pattern)) for group in frame.endings for one in group
-    )
+@lru_cache(maxsize=1024)
+def _compiled(code: str, pattern: str) -> re.Pattern[str]:
+    """Return a pattern of a language by which a fact ends; hundreds are never asked for."""
+    return FRAMES[code].compile_pattern(pattern)
 
 
 @lru_cache(maxsize=4)
@@ -83,9 +80,10 @@ def _endings_for(
         name = "favourite"
     timeless = relation_named(name).timeless
     return tuple(
-        (one, pattern)
-        for one, pattern in _compile_endings(code)
-        if name in one.relations or ("*" in one.relations and not timeless)
+        (one, _compiled(code, one.pattern))
+        for group in FRAMES[code].endings
+        if name in group.relations or ("*" in group.relations and not timeless)
+        for one in group
     )
 
 
