@@ -48,7 +48,7 @@ class ForeignTable:
         self._kept: dict[str, bytes] = {}
         data = files("langmemory.embeddings") / "data"
         pieces = (data / "pieces.txt").read_text(encoding="utf-8").split("\n")
-        self._ids = {piece: id_ for id_, piece in enumerate(pieces)}
+        self._ids = dict(zip(pieces, range(len(pieces)), strict=True))
         self._longest = max(map(len, pieces))
         with (data / "pieces.npy").open("rb") as file:
             self._packed = np.load(file, allow_pickle=False)

@@ -289,7 +289,7 @@ def _load_foreign() -> ForeignTable:
         words = _load()[0].get_vocab()
         with _loading:
             if _foreign is None:
-                _foreign = ForeignTable(word for word in words if word.isalpha())
+                _foreign = ForeignTable(filter(str.isalpha, words))
     return _foreign
 
 

@@ -154,7 +154,8 @@ def default_vocabulary() -> Vocabulary:
     known = np.asarray(table.weights, dtype=np.float32)
     weights = np.zeros(_IDS, dtype=np.float32)
     weights[: len(known)] = known
-    weights[HASHED:] = np.median(known)  # as a word of middling rarity
+    middle = np.sort(known)[[(len(known) - 1) // 2, len(known) // 2]]  # np.median imports numpy.ma
+    weights[HASHED:] = middle.mean()  # as a word of middling rarity
     weights[list(MARKS)] = 0
 
     marks = np.zeros(_IDS, dtype=np.bool_)

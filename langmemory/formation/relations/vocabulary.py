@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -60,8 +60,11 @@ class Relation:
     """The roles of its subject for its object, and of its object for its subject; empty for none."""
     family: bool = False
     """Whether those roles are of one family: of two such roles somebody has one for somebody."""
-    phrases: frozenset[str] = frozenset()
-    """Other names, as `snake` writes them."""
+
+    @property
+    def phrases(self) -> frozenset[str]:
+        """Other names, as `snake` writes them."""
+        return _phrases().get(self.name, frozenset())
 
     @property
     def ended(self) -> tuple[str, ...]:
@@ -143,21 +146,7 @@ _KNOWN: Final = read(_Known, Path(__file__).with_name("relations.toml"))
 ROLES: Final = _KNOWN.roles
 
 
-def _relations() -> tuple[Relation, ...]:
-    return tuple(
-        replace(
-            relation,
-            phrases=frozenset(
-                snake(phrase)
-                for words in WORDS.values()
-                for phrase in words.phrases.get(relation.name, ())
-            ),
-        )
-        for relation in _KNOWN.relations
-    )
-
-
-RELATIONS: Final[tuple[Relation, ...]] = _relations()
+RELATIONS: Final = _KNOWN.relations
 
 
 BY_NAME: dict[str, Relation] = {relation.name: relation for relation in RELATIONS}
@@ -173,9 +162,25 @@ on weekdays ``at_times_lives_in``."""
 TO_ASSISTANT: tuple[str, ...] = tuple(one.name for one in RELATIONS if one.to_assistant)
 """Relations that say how the assistant is to answer somebody."""
 
-_BY_PHRASE: dict[str, Relation] = {
-    phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)
-}
+
+@cache
+def _phrases() -> Mapping[str, frozenset[str]]:
+    """The phrases of each relation, of all languages, which are read when a phrase is first asked for."""
+    return {
+        relation.name: frozenset(
+            snake(phrase)
+            for words in WORDS.values()
+            for phrase in words.phrases.get(relation.name, ())
+        )
+        for relation in RELATIONS
+    }
+
+
+@cache
+def _by_phrase() -> Mapping[str, Relation]:
+    return {
+        phrase: relation for relation in RELATIONS for phrase in (relation.name, *relation.phrases)
+    }
 
 
 @lru_cache(maxsize=4096)
@@ -196,17 +201,20 @@ def relation_named(relation: str) -> Relation:
                 subject=plain.subject,
                 object=plain.object,
             )
-    if name in _BY_PHRASE:
-        return _BY_PHRASE[name]
+    if name in BY_NAME:
+        return BY_NAME[name]
+    by_phrase = _by_phrase()
+    if name in by_phrase:
+        return by_phrase[name]
     words = name.split("_")
     while len(words) > 1 and words[0] in cues().auxiliaries:
         words = words[1:]
-        if "_".join(words) in _BY_PHRASE:
-            return _BY_PHRASE["_".join(words)]
+        if "_".join(words) in by_phrase:
+            return by_phrase["_".join(words)]
     while len(words) > 1 and words[-1] in cues().auxiliaries:
         words = words[:-1]
-        if "_".join(words) in _BY_PHRASE:
-            return _BY_PHRASE["_".join(words)]
+        if "_".join(words) in by_phrase:
+            return by_phrase["_".join(words)]
     if len(words) > 1 and words[0] in ("favorite", "favourite"):
         what = "colour" if words[1:] == ["color"] else "_".join(words[1:])
         return Relation(name=f"favourite_{what}", values="one", object="literal")
