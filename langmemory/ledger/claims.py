@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from langmemory.formation.batch import NO_PERSON
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.questions import (
-    FIRST_PERSON,
+    first_person,
     framing,
     plain_words,
     relations_asked,
@@ -42,8 +43,6 @@ from langmemory.ledger.values import to_us
 from langmemory.ports.candidates import NOTHING, ClaimQuery, Ids, ScoredIds
 from langmemory.types import NO_LONGER, Scope
 
-_ME: Final = frozenset((*person_words().self, *person_words().my, *FIRST_PERSON))
-_ME_UNSPACED: Final = tuple(word for word in _ME if is_unspaced(word))
 _LIVING: Final = ("person", "animal")
 
 Terms = frozenset[str]
@@ -248,12 +247,19 @@ def _worth(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, float]]:
 
 def _own_words(text: str, terms: Sequence[str]) -> Terms | None:
     """Return the terms by which somebody asks about themselves, often none; None where nobody does."""
-    folded = text.casefold()
-    if not _ME.isdisjoint(split_words(folded)):
+    (words, unspaced), folded = _me(), text.casefold()
+    if not words.isdisjoint(split_words(folded)):
         return frozenset()
-    if not any(word in folded for word in _ME_UNSPACED):
+    if not any(word in folded for word in unspaced):
         return None
-    return frozenset(term for term in terms if any(word in term for word in _ME_UNSPACED))
+    return frozenset(term for term in terms if any(word in term for word in unspaced))
+
+
+@cache
+def _me() -> tuple[frozenset[str], tuple[str, ...]]:
+    """The words by which people speak of themselves, and those of scripts without spaces."""
+    words = frozenset((*person_words().self, *person_words().my, *first_person()))
+    return words, tuple(filter(is_unspaced, words))
 
 
 def _answers(

@@ -7,7 +7,9 @@ One word may ask for several relations. Words are read from whom the question na
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from langmemory.formation.relations.vocabulary import BY_NAME, PLANNED, WORDS
@@ -17,26 +19,43 @@ from langmemory.types import NO_LONGER
 MOST_NAMED: Final = 16
 """Relations named by a model that one question asks for."""
 
-FIRST_PERSON: Final = frozenset(verb for words in WORDS.values() for verb in words.first_person)
-"""Verbs by which somebody speaks of themselves without a pronoun."""
 
-_PHRASES: Final = {
-    phrase: names for words in WORDS.values() for phrase, names in words.several.items()
-}
-"""Of several words, which ask for nothing else then."""
+@cache
+def first_person() -> frozenset[str]:
+    """Return verbs by which somebody speaks of themselves without a pronoun."""
+    return frozenset(verb for words in WORDS.values() for verb in words.first_person)
 
-_ASKED: defaultdict[str, list[str]] = defaultdict(list)
-for _words in WORDS.values():
-    for _relation, _asking in _words.asked.items():
-        for _word in map(without_marks, _asking):
-            if _relation not in _ASKED[_word]:
-                _ASKED[_word].append(_relation)
-FRAME: Final = frozenset(without_marks(word) for words in WORDS.values() for word in words.frame)
-"""Words that ask what something is called, or whether now or before: they do not tell claims apart."""
-FAVOURITE: Final = frozenset(
-    without_marks(word) for words in WORDS.values() for word in words.favourite
-)
-_UNSPACED: Final = tuple(word for word in (*_ASKED, *FRAME, *FAVOURITE) if is_unspaced(word))
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Asking:
+    """What words of questions ask for, in all languages; words without marks."""
+
+    phrases: Mapping[str, str]
+    """Of several words, which ask for nothing else then."""
+    asked: Mapping[str, Sequence[str]]
+    frame: frozenset[str]
+    """Words that ask what something is called, or whether now or before: they do not tell claims apart."""
+    favourite: frozenset[str]
+    unspaced: tuple[str, ...]
+
+
+@cache
+def _asking() -> _Asking:
+    every = WORDS.values()
+    asked: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for words in every:
+        for relation, asking in words.asked.items():
+            for word in map(without_marks, asking):
+                asked[word][relation] = None
+    frame = frozenset(without_marks(word) for words in every for word in words.frame)
+    favourite = frozenset(without_marks(word) for words in every for word in words.favourite)
+    return _Asking(
+        phrases={phrase: names for words in every for phrase, names in words.several.items()},
+        asked={word: (*relations,) for word, relations in asked.items()},
+        frame=frame,
+        favourite=favourite,
+        unspaced=tuple(word for word in (*asked, *frame, *favourite) if is_unspaced(word)),
+    )
 
 
 def relations_asked(
@@ -48,11 +67,11 @@ def relations_asked(
     "gym" for ``goes_to_gym``; those with the most of the words, at most `MOST_NAMED`.
     """
     found: defaultdict[str, set[str]] = defaultdict(set)
-    folded = text.casefold()
-    phrases = [one for one in _PHRASES if one in folded]
+    folded, asking = text.casefold(), _asking()
+    phrases = [one for one in asking.phrases if one in folded]
     for term in terms:
-        within = [_PHRASES[one].split() for one in phrases if term in one.split()]
-        for relations in within or [_ASKED.get(word, []) for word in _words_in(term)]:
+        within = [asking.phrases[one].split() for one in phrases if term in one.split()]
+        for relations in within or [asking.asked.get(word, ()) for word in _words_in(term)]:
             for relation in relations:
                 found[relation].add(term)
     plain = plain_words(terms)
@@ -60,10 +79,10 @@ def relations_asked(
     for relation in used:
         if relation not in BY_NAME and not relation.startswith((NO_LONGER, PLANNED)):
             words = map(_singular, relation.split("_"))
-            if asking := {plain[word] for word in words if word in plain}:
-                named[relation] = asking
+            if these := {plain[word] for word in words if word in plain}:
+                named[relation] = these
     found |= dict(sorted(named.items(), key=lambda one: (-len(one[1]), one[0]))[:MOST_NAMED])
-    if favoured := {term for term in terms if FAVOURITE.intersection(_words_in(term))}:
+    if favoured := {term for term in terms if asking.favourite.intersection(_words_in(term))}:
         for term in set(terms) - favoured:
             what = "colour" if term == "color" else term
             found[f"favourite_{what}"] = {*favoured, term}
@@ -76,8 +95,9 @@ def plain_words(terms: Iterable[str]) -> dict[str, str]:
 
 
 def framing(terms: Iterable[str]) -> frozenset[str]:
-    """Those of the words that are of `FRAME`."""
-    return frozenset(term for term in terms if FRAME.intersection(_words_in(term)))
+    """Those of the words that ask what something is called, or whether now or before."""
+    frame = _asking().frame
+    return frozenset(term for term in terms if frame.intersection(_words_in(term)))
 
 
 def _singular(word: str) -> str:
@@ -90,4 +110,4 @@ def _words_in(term: str) -> list[str]:
     bare = without_marks(term)
     if not is_unspaced(term):
         return [bare]
-    return [word for word in _UNSPACED if word in bare or (len(bare) > 1 and bare in word)]
+    return [word for word in _asking().unspaced if word in bare or (len(bare) > 1 and bare in word)]
