@@ -32,6 +32,8 @@ from langmemory.server.serving import serve
 with MemoryStore("memory.db") as store:
     create_app(store)
 assert not RecallRequest.__pydantic_complete__
+from langmemory.formation.relations.vocabulary import WORDS
+assert not WORDS._read
 print(json.dumps(list(sys.modules)))
 """
 
@@ -70,7 +72,7 @@ def test_a_store_imports_what_it_needs(tmp_path: Path) -> None:
 
 def test_a_server_starts_without_what_only_some_requests_need(tmp_path: Path) -> None:
     """A server is up before MCP, clients, graphs and dates are imported, before models of requests are
-    built, and without reading the source of any class."""
+    built, and without reading the source of any class or the words for relations in any language."""
     pytest.importorskip("starlette", reason='the extra "server" is not installed')
     pytest.importorskip("uvicorn", reason='the extra "server" is not installed')
     loaded = modules_after(SERVING, tmp_path)
