@@ -32,7 +32,7 @@ class _Asking:
 
     phrases: Mapping[str, str]
     """Of several words, which ask for nothing else then."""
-    asked: Mapping[str, Sequence[str]]
+    asked: Mapping[str, list[str]]
     frame: frozenset[str]
     """Words that ask what something is called, or whether now or before: they do not tell claims apart."""
     favourite: frozenset[str]
@@ -51,7 +51,7 @@ def _asking() -> _Asking:
     favourite = frozenset(without_marks(word) for words in every for word in words.favourite)
     return _Asking(
         phrases={phrase: names for words in every for phrase, names in words.several.items()},
-        asked={word: (*relations,) for word, relations in asked.items()},
+        asked={word: [*relations] for word, relations in asked.items()},
         frame=frame,
         favourite=favourite,
         unspaced=tuple(word for word in (*asked, *frame, *favourite) if is_unspaced(word)),
@@ -71,7 +71,7 @@ def relations_asked(
     phrases = [one for one in asking.phrases if one in folded]
     for term in terms:
         within = [asking.phrases[one].split() for one in phrases if term in one.split()]
-        for relations in within or [asking.asked.get(word, ()) for word in _words_in(term)]:
+        for relations in within or [asking.asked.get(word, []) for word in _words_in(term)]:
             for relation in relations:
                 found[relation].add(term)
     plain = plain_words(terms)
