@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,8 +45,17 @@ class _Seen:
 class Persons:
     """The mentions of the last sentences, and whom a pronoun means: the one it may mean, if any."""
 
-    def __init__(self, known: Mapping[str, str], patterns: Patterns, *, speaker: str) -> None:
+    def __init__(
+        self,
+        known: Mapping[str, str],
+        patterns: Patterns,
+        *,
+        speaker: str,
+        called: Mapping[str, Set[str]],
+    ) -> None:
+        """``called`` has the names of relatives by the word for them."""
         self.known = known
+        self.called = called
         self.speaker = speaker
         self.patterns = patterns
         self._sentences: deque[list[_Seen]] = deque([[]], maxlen=REACH + 1)
@@ -88,25 +97,32 @@ class Persons:
         found: list[Mention] = []
         taken: list[tuple[int, int]] = []
         for match in self.patterns.mention.finditer(text):
-            word, name = match["kin"], self._known(match.groupdict().get("name") or "")
+            word = match["kin"]
+            written = self._known(match.groupdict().get("name") or "")
+            name = written or self._called(word)
             role = self.patterns.grammar.kin[word]
             gender: Gender = next(
                 (one for one, ends in _GENDERS if role.split()[0].endswith(ends)), "either"
             )
             found.append(Mention(what="kin", word=word, name=name, gender=gender))
-            taken.append(match.span() if name else (match.start(), match.end("kin")))
+            taken.append(match.span() if written else (match.start(), match.end("kin")))
         for match in self.patterns.pet_mention.finditer(text):
             found.append(Mention(what="pet", word=match["pet"]))
             taken.append(match.span())
         for match in self.patterns.others.finditer(text):
             if not any(start < match.end() and match.start() < end for start, end in taken):
                 called = _NAME.match(text, match.end() + 1)  # "her boy Nils"
-                if called and text[match.end()] == " " and self._may_be_name(called[0], match[0]):
+                if called and text[match.end()] == " " and self._is_apposed(called[0], match[0]):
                     found.append(Mention(what="named", word=called[0], name=called[0]))
                     taken.append((match.start(), called.end()))
                     continue
                 found.append(Mention(what="stranger", word=match[0]))
         return found + self._names(text, taken)
+
+    def _called(self, word: str) -> str:
+        """The name of the only relative with a word: "My friend is Amina. She …"."""
+        names = self.called.get(word, set())
+        return next(iter(names)) if len(names) == 1 else ""
 
     def _known(self, name: str) -> str:
         """A name as known, or the first word of it."""
@@ -145,10 +161,13 @@ class Persons:
         return found
 
     def _may_be_name(self, word: str, before: str) -> bool:
+        return self.patterns.grammar.names_by_capital and self._is_apposed(word, before)
+
+    def _is_apposed(self, word: str, before: str) -> bool:
+        """Whether a word behind that for a person may be their name, where every noun has a capital, too."""
         grammar = self.patterns.grammar
         return (
-            grammar.names_by_capital
-            and word.casefold() not in grammar.not_names
+            word.casefold() not in grammar.not_names
             and word.isalpha()
             and not word.isupper()
             and not self.patterns.before_thing.search(before)

@@ -21,6 +21,7 @@ from langmemory.formation.rules.grammar import CAPITAL, TIME, Rule
 from langmemory.formation.rules.patterns import Patterns
 from langmemory.formation.rules.persons import Persons
 from langmemory.formation.rules.retractions.held import no_longer, told_in
+from langmemory.formation.rules.typed import as_written
 from langmemory.formation.times import PREFER, TimeInText, resolve
 from langmemory.languages import LANGUAGES, split_words
 from langmemory.languages.patterns import compiled
@@ -108,12 +109,12 @@ class Reader:
         self.grammar = patterns.grammar
         for pattern, written in self.grammar.respelled:
             text = compiled(pattern).sub(written, text)
-        text = self._with_capitals(text)
+        text = self._with_capitals(as_written(text, self.grammar.code))
         self.text = own_words(_PRIVATE.sub(" ", text.replace("’", "'")), patterns)
         shown, claimed = speaker_named(turn, patterns)
         self.me = _Subject(shown=shown, claimed=claimed)
-        self.persons = Persons(known, patterns, speaker=claimed)
         self._kin_names: dict[str, set[str]] = {}
+        self.persons = Persons(known, patterns, speaker=claimed, called=self._kin_names)
         self._named_pets: set[tuple[str, str]] = set()
         self._begun: Fact | None = None
         """What the turn told last of where somebody lives or works, if it told since when."""
@@ -128,7 +129,7 @@ class Reader:
 
     def _with_capitals(self, text: str) -> str:
         """With known names as they are known, where they are written small: "joris", "joriss bike"."""
-        if not self.grammar.names_by_capital or not self.grammar.spaced:
+        if not self.grammar.spaced:
             return text
         possessive, not_names = self.grammar.genitive[0], self.grammar.not_names
 
@@ -139,11 +140,19 @@ class Reader:
                     return form.format(s=known)
             return word[0]
 
-        named = self.patterns.naming.finditer(text)
         never = not_names | self.grammar.not_places
-        for place in [one.start("name") for one in named if one["name"] not in never]:
-            text = f"{text[:place]}{text[place].upper()}{text[place + 1 :]}"
-        return _SMALL_WORD.sub(written, text)
+
+        def named(found: re.Match[str]) -> str:
+            text = found.string[: found.end()]
+            for start, end in sorted(map(found.span, found.groupdict()), reverse=True):
+                name = _SMALL_WORD.sub(capital, text[max(start, 0) : max(end, 0)])
+                text = text[: max(start, 0)] + name + text[max(end, 0) :]
+            return text[found.start() :]
+
+        def capital(word: re.Match[str]) -> str:
+            return word[0] if word[0] in never else word[0].capitalize()
+
+        return _SMALL_WORD.sub(written, self.patterns.naming.sub(named, text))
 
     def facts(self) -> Iterator[Fact]:
         sentences = read_sentences(self.text, self.patterns, self.turn.said_at)
