@@ -111,13 +111,18 @@ class Persons:
             taken.append(match.span())
         for match in self.patterns.others.finditer(text):
             if not any(start < match.end() and match.start() < end for start, end in taken):
-                called = _NAME.match(text, match.end() + 1)  # "her boy Nils"
-                if called and text[match.end()] == " " and self._is_apposed(called[0], match[0]):
-                    found.append(Mention(what="named", word=called[0], name=called[0]))
-                    taken.append((match.start(), called.end()))
+                if name := self.apposed(match):
+                    found.append(Mention(what="named", word=name, name=name))
+                    taken.append((match.start(), match.end() + 1 + len(name)))
                     continue
                 found.append(Mention(what="stranger", word=match[0]))
         return found + self._names(text, taken)
+
+    def apposed(self, other: re.Match[str]) -> str:
+        """The name behind somebody else's relative, or behind another word for a person: "her boy Nils"."""
+        called = _NAME.match(other.string, other.end() + 1)
+        is_behind = called is not None and other.string[other.end()] == " "
+        return called[0] if called and is_behind and self._is_apposed(called[0], other[0]) else ""
 
     def _called(self, word: str) -> str:
         """The name of the only relative with a word: "My friend is Amina. She …"."""

@@ -170,7 +170,7 @@ class Reader:
             self.persons.see(sentence.said)
             return
         yield from self._relatives(" , ".join(clause.text for clause in sentence.clauses))
-        subject, takes_back = None, None
+        subject, of_subject, takes_back = None, "", None
         for place, clause in enumerate(sentence.clauses):
             text, back = strip_openers(clause.text, self.patterns)
             takes_back = takes_back if takes_back == "surely" else back or takes_back
@@ -180,7 +180,10 @@ class Reader:
             found, rest = self._subject(text)
             carried = found is None and place > 0 and self.patterns.carried.match(text)
             if carried and not self._is_noun(text, sentence.clauses[place - 1].text):
-                found, rest = subject, text
+                found = subject and (self._subject(of_subject)[0] or subject)  # named since, maybe
+                rest = text
+            else:
+                of_subject = text
             if found is None:
                 found, rest = self._understood(text, place)
             subject = found
@@ -379,6 +382,10 @@ class Reader:
                 return self._kin(found["kin"]), self.patterns.aside.sub("", rest, count=1)
             rest = text[found.start("name") + len(name) :]
             return _Subject(shown=name, claimed=name), patterns.resumed.sub("", rest, count=1)
+        if (found := patterns.others.match(text)) and found[0].split()[-1] in self.grammar.kin:
+            if name := self.persons.apposed(found):  # "her son Nils"
+                rest = text[found.end() + 1 + len(name) :]
+                return _Subject(shown=name, claimed=name), patterns.resumed.sub("", rest, count=1)
         if not self.grammar.spaced:
             name = next((name for name in self.known.values() if text.startswith(name)), "")
             return (_Subject(shown=name, claimed=name) if name else None), text[len(name) :]
