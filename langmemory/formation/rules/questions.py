@@ -203,6 +203,8 @@ def spoken_of(asked: Turn, turn: Turn, text: str, code: str) -> str:
     """Whom a question is about, in the words of the one who answers: of "Does your wife work?" "Does my
     wife work", so that "she" is somebody; empty where nobody is, where another was asked, or the
     answer is "No"."""
+    if code not in ASKING:
+        return ""
     patterns, found = patterns_of(code), _expressions(code)
     if len(asked.text) > MAX_ASKING or found.no.match(text.lstrip(_EDGE)):
         return ""

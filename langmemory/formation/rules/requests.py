@@ -185,8 +185,10 @@ def standing_requests(
         named: the speaker in statements.
         claimed: the speaker in claims.
     """
-    manners = MANNERS[patterns.grammar.code]
     text = text.replace("’", "'")
+    if patterns.grammar.code not in MANNERS:
+        return [], text
+    manners = MANNERS[patterns.grammar.code]
     if len(text) > MAX_CHARACTERS or manners.found["elsewhere"].search(text):
         return [], text
     own = [sentence for sentence in sentences(own_words(text, patterns)) if sentence]
