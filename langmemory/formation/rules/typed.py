@@ -19,7 +19,7 @@ _PIECE = re.compile(
 _LETTERS = re.compile(r"\[([^\W\d_]{2,6})\]")
 _BROKEN = "\0"
 """Within a word, what may be any letters."""
-_WORD = re.compile(r"(?<![\w@./'’-])[^\W\d_]{2,}(?![\w@/])")
+_WORD = re.compile(r"(?<![\w@./-])[^\W\d_](?:-?[^\W\d_])+(?![\w@/])")
 
 
 def as_written(text: str, code: str) -> str:
@@ -50,8 +50,10 @@ def _written(code: str) -> Mapping[str, str]:
     """Words in haste to words as written, where only one is meant. Words with marks that the language has not are
     of others: "für" in English names."""
     language, grammar = LANGUAGES[code], patterns_of(code).grammar
+    ordinary = ordinary_words(code)
     told, whatever = _literals(grammar)
-    own = _marks(" ".join(ordinary_words(code)))
+    told |= {word for word in ordinary if not word.isascii()}
+    own = _marks(" ".join(ordinary))
     plain = language.stop_words | grammar.names | {word for word in told if word.islower()}
     found: dict[str, set[str]] = {}
     spellings = (str.casefold, partial(_spelled, language), lambda word: without_marks(word.casefold()))
