@@ -80,7 +80,7 @@ def test_a_toy_language_is_one_folder(toy: str, tmp_path: Path) -> None:
 
 OTHER_MEANINGS = frozenset(
     {
-        "alta", "alter", "arabic", "armenian", "auto", "con", "dia", "examples", "github", "greek", "han",
+        "alta", "alter", "animal", "arabic", "armenian", "auto", "chats", "con", "dia", "examples", "github", "greek", "han",
         "hindi", "llama", "neue", "russian",
     }
 )  # fmt: skip
