@@ -80,8 +80,8 @@ def test_a_toy_language_is_one_folder(toy: str, tmp_path: Path) -> None:
 
 OTHER_MEANINGS = frozenset(
     {
-        "alta", "alter", "animal", "arabic", "armenian", "auto", "chats", "con", "dia", "examples", "github", "greek", "han",
-        "hindi", "llama", "neue", "russian",
+        "alta", "alter", "animal", "arabic", "armenian", "auto", "chats", "con", "dia", "examples", "github",
+        "greek", "han", "hindi", "llama", "neue", "russian",
     }
 )  # fmt: skip
 """Words of a language that the code has as something else: a command of SQL, a font, rules for stems."""

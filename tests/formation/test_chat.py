@@ -10,10 +10,11 @@ the mechanisms while they were made. `chat/typed.txt` and `chat/typed_held_out.t
 apostrophes and capitals, and each is one chat: 14 of 32 and 17 of 37 facts were found before the rules knew
 such spelling; 30 of the held-out ones at their first reading after that, and nothing wrong.
 
-`chat/typed_de.txt`, `typed_es.txt`, `typed_fr.txt` and `typed_zh.txt` are the same in four further languages, a third of
-each sentences that tell nothing. Before the rules knew such spelling 4 of 45, 12 of 45, 0 of 46 (there were no rules for
-French) and 12 of 39 facts were found. Of the held-out ones it had been 1 of 45, 12 of 45, 0 of 45 and 16 of 42; at their
-first reading after that it was 37, 38, 40 and 27, with six things wrong. What that showed was mended.
+`chat/typed_de.txt`, `typed_es.txt`, `typed_fr.txt` and `typed_zh.txt` are the same in further languages; a
+third of their sentences tell nothing. Before the rules knew such spelling they found 4 of 45, 12 of 45, 0 of
+46 (there were no rules for French) and 12 of 39 facts, and of the held-out ones 1 of 45, 12 of 45, 0 of 45
+and 16 of 42. At the first reading after that it was 37, 38, 40 and 27 of the held-out ones, with six things
+wrong. What they showed was mended then.
 """
 
 from __future__ import annotations

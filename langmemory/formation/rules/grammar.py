@@ -115,7 +115,8 @@ class Grammar:
     dropped: str = r"(?!)"
     """A verb with which a sentence may begin whose subject is the speaker: "Moved to Rome."."""
     naming: str = r"(?!)"
-    """What a name in small letters follows, up to its end, in the group ``name``: "is called katrin"."""
+    """What names in small letters follow, up to their end; each group is a name or a list of them: "is
+    called katrin", "two cats, mia and leo"."""
     i: str
     we: str
     """With "my husband and I"."""

@@ -382,10 +382,11 @@ class Reader:
                 return self._kin(found["kin"]), self.patterns.aside.sub("", rest, count=1)
             rest = text[found.start("name") + len(name) :]
             return _Subject(shown=name, claimed=name), patterns.resumed.sub("", rest, count=1)
-        if (found := patterns.others.match(text)) and found[0].split()[-1] in self.grammar.kin:
-            if name := self.persons.apposed(found):  # "her son Nils"
-                rest = text[found.end() + 1 + len(name) :]
-                return _Subject(shown=name, claimed=name), patterns.resumed.sub("", rest, count=1)
+        other = patterns.others.match(text)
+        is_kin = other is not None and other[0].split()[-1] in self.grammar.kin
+        if other is not None and is_kin and (name := self.persons.apposed(other)):  # "her son Nils"
+            rest = text[other.end() + 1 + len(name) :]
+            return _Subject(shown=name, claimed=name), patterns.resumed.sub("", rest, count=1)
         if not self.grammar.spaced:
             name = next((name for name in self.known.values() if text.startswith(name)), "")
             return (_Subject(shown=name, claimed=name) if name else None), text[len(name) :]

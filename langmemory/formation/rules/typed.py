@@ -23,8 +23,8 @@ _WORD = re.compile(r"(?<![\w@./-])[^\W\d_](?:-?[^\W\d_])+(?![\w@/])")
 
 
 def as_written(text: str, code: str) -> str:
-    """A text with its words as the patterns of a language write them. Marks that somebody uses elsewhere in the
-    text are not missing: who writes "empecé" means "dejo" so."""
+    """A text with its words as the patterns of a language write them. A mark that stands elsewhere in the
+    text is missing nowhere: who writes "empecé" means "dejo" as it stands."""
     written = _written(code)
     if written.keys().isdisjoint(_WORD.findall(text.casefold())):
         return text
@@ -47,8 +47,8 @@ def _marks(text: str) -> set[str]:
 
 @lru_cache(maxsize=16)
 def _written(code: str) -> Mapping[str, str]:
-    """Words in haste to words as written, where only one is meant. Words with marks that the language has not are
-    of others: "für" in English names."""
+    """Words in haste to words as written, where only one is meant. Words with marks that the language does
+    not have are those of others: "für" in English names."""
     language, grammar = LANGUAGES[code], patterns_of(code).grammar
     ordinary = ordinary_words(code)
     told, whatever = _literals(grammar)
@@ -56,11 +56,16 @@ def _written(code: str) -> Mapping[str, str]:
     own = _marks(" ".join(ordinary))
     plain = language.stop_words | grammar.names | {word for word in told if word.islower()}
     found: dict[str, set[str]] = {}
-    spellings = (str.casefold, partial(_spelled, language), lambda word: without_marks(word.casefold()))
+    spellings = (
+        str.casefold,
+        partial(_spelled, language),
+        lambda word: without_marks(word.casefold()),
+    )
     for spelling in spellings:  # the nearest first: "tochter" is one, not several
         nearer = plain | found.keys()
         for word in told | whatever:
-            noun = language.capital_nouns and word[0].isupper() and word[1:].islower()
+            capital = word[0].isupper() and word[1:].islower() and word.lower() not in told
+            noun = capital and language.capital_nouns
             if (noun or word.islower()) and not _marks(word) - own - {"ß"}:
                 typed = spelling(word)
                 if typed != word and typed not in (nearer if noun else nearer | whatever):
