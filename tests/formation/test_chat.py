@@ -14,14 +14,15 @@ such spelling; 30 of the held-out ones at their first reading after that, and no
 third of their sentences tell nothing. Before the rules knew such spelling they found 4 of 45, 12 of 45, 0 of
 46 (there were no rules for French) and 12 of 39 facts, and of the held-out ones 1 of 45, 12 of 45, 0 of 45
 and 16 of 42. At the first reading after that it was 37, 38, 40 and 27 of the held-out ones, with six things
-wrong. What they showed was mended then.
+wrong. What they showed was mended then. `typed_de_again.txt` and its like were written after that, in
+other words on purpose: at their first reading 41 of 102 facts were found and one thing was wrong.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -156,7 +157,8 @@ def read_chat(name: str) -> list[tuple[Case, list[tuple[str, str, str, bool]]]]:
     [
         ("typed", 0.95), ("typed_held_out", 0.8), ("typed_de", 0.95), ("typed_de_held_out", 0.9),
         ("typed_es", 0.95), ("typed_es_held_out", 0.9), ("typed_fr", 0.95), ("typed_fr_held_out", 0.9),
-        ("typed_zh", 0.95), ("typed_zh_held_out", 0.9),
+        ("typed_zh", 0.95), ("typed_zh_held_out", 0.9), ("typed_de_again", 0.75),
+        ("typed_es_again", 0.75), ("typed_fr_again", 0.75), ("typed_zh_again", 0.75),
     ],
 )  # fmt: skip
 def test_everyday_sentences_are_read_as_people_type_them(name: str, at_least: float) -> None:
@@ -173,3 +175,28 @@ def test_everyday_sentences_are_read_as_people_type_them(name: str, at_least: fl
     ]
     assert sum(needed) >= at_least * len(needed)
     assert sum(right) >= 0.95 * len(right)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "subject"),
+    [
+        ("my brother works at Bosch", "he has asthma", "Lena's brother"),
+        ("mein mann arbeitet bei lufthansa", "er hat asthma", "Lena's husband"),
+        ("mon mari bosse chez airbus", "il a de l'asthme", "Lena's husband"),
+        ("我老公在国航上班", "他有哮喘", "Lena's husband"),
+    ],
+)
+def test_he_may_be_of_the_message_before(before: str, text: str, subject: str) -> None:
+    """People type a sentence a message: "he" is whom the one before spoke of, an hour later nobody."""
+
+    def subjects(later: timedelta) -> list[str]:
+        turns = [
+            Turn(key=key, text=said, role="user", speaker="Lena", said_at=at)
+            for key, said, at in (("t1", before, SAID), ("t2", text, SAID + later))
+        ]
+        batch = Batch(namespace=("memories", "lena"), thread_id="t", turns=tuple(turns))
+        found = RuleExtractor().extract(batch).facts
+        return [fact.claims[0].subject for fact in found if fact.evidence == ("t2",)]
+
+    assert subjects(timedelta(minutes=1)) == [subject]
+    assert subjects(timedelta(hours=2)) == []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
+from datetime import timedelta
 
 from langmemory.formation.batch import MOST_READ, Batch, Turn
 from langmemory.formation.extraction.transcript import is_person, without_injected_text
@@ -22,7 +23,7 @@ from langmemory.formation.rules.reader import NO_NAMES, Reader, speaker_named
 from langmemory.formation.rules.requests import standing_requests
 from langmemory.formation.rules.retractions.corrections import corrects_another
 from langmemory.formation.rules.retractions.held import Held, Told, told_in
-from langmemory.formation.rules.retractions.reader import may_take_back, taken_back
+from langmemory.formation.rules.retractions.reader import RECENT, may_take_back, taken_back
 from langmemory.formation.rules.value_corrections import (
     Replacement,
     find_corrections,
@@ -204,6 +205,7 @@ def _read(turn: Turn, known: dict[str, str], asked: Turn | None) -> tuple[list[F
         asked: the turn directly before it.
     """
     text, is_whole = without_injected_text(turn.text), True
+    before = asked if asked is not None and _goes_on(asked, turn) else None
     if asked is not None and not may_answer(asked, turn):
         asked = None
     for language, said, answers in _readings(turn, text, asked):
@@ -211,6 +213,8 @@ def _read(turn: Turn, known: dict[str, str], asked: Turn | None) -> tuple[list[F
         named, claimed = speaker_named(turn, patterns)
         wanted, rest = standing_requests(turn, said, patterns, named=named, claimed=claimed)
         reader = Reader(turn, rest, known, patterns, answers=answers)
+        if before is not None:
+            reader.heard_before(without_injected_text(before.text))
         if asked is not None and (about := spoken_of(asked, turn, text, language)):
             reader.persons.see(about)
         is_whole = not reader.in_part
@@ -218,6 +222,12 @@ def _read(turn: Turn, known: dict[str, str], asked: Turn | None) -> tuple[list[F
         if facts:
             return facts, is_whole
     return [], is_whole
+
+
+def _goes_on(before: Turn, turn: Turn) -> bool:
+    """Whether the same person said a turn shortly after the one before it."""
+    soon = timedelta() <= turn.said_at - before.said_at <= RECENT
+    return soon and is_person(before) and before.speaker == turn.speaker
 
 
 def _readings(turn: Turn, text: str, asked: Turn | None) -> Iterator[tuple[str, str, bool]]:

@@ -39,6 +39,8 @@ class _Seen:
     """A clause; whom it mentions is looked for when somebody asks."""
 
     text: str
+    before: bool = False
+    """Whether it is of the turn before."""
     mentions: list[Mention] | None = None
 
 
@@ -63,30 +65,37 @@ class Persons:
     def new_sentence(self) -> None:
         self._sentences.append([])
 
-    def see(self, text: str) -> None:
+    def see(self, text: str, *, before: bool = False) -> None:
         """Take note of a clause, or of a whole sentence."""
-        self._sentences[-1].append(_Seen(text))
+        self._sentences[-1].append(_Seen(text, before))
 
     def meant(self, gender: Gender) -> Mention | None:
-        """The only one mentioned whom "he" or "she" may mean."""
+        """The only one mentioned whom "he" or "she" may mean, in this turn or, if there is none in it, in
+        the one before."""
+        found = self._fitting(gender, before=False) or self._fitting(gender, before=True)
+        return found[0] if len(found) == 1 and found[0].what != "stranger" else None
+
+    def _fitting(self, gender: Gender, *, before: bool) -> list[Mention]:
         found: list[Mention] = []
-        for one in self._mentions():
+        for one in self._mentions(before=before):
             if "either" in (gender, one.gender) or one.gender == gender:
                 again = next((n for n, other in enumerate(found) if _is_one(one, other)), None)
                 if again is None:
                     found.append(one)
                 elif one.name:
                     found[again] = one
-        return found[0] if len(found) == 1 and found[0].what != "stranger" else None
+        return found
 
     @property
     def alone(self) -> bool:
-        """Whether nobody was spoken of but the speaker."""
-        return all(one.what == "pet" for one in self._mentions())
+        """Whether the turn spoke of nobody but the speaker."""
+        return all(one.what == "pet" for one in self._mentions(before=False))
 
-    def _mentions(self) -> Iterator[Mention]:
+    def _mentions(self, *, before: bool) -> Iterator[Mention]:
         for sentence in self._sentences:
             for seen in sentence:
+                if seen.before != before:
+                    continue
                 if seen.mentions is None:
                     seen.mentions = self._in(seen.text)
                 yield from seen.mentions

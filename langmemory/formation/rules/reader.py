@@ -11,10 +11,12 @@ from langmemory.formation.batch import MOST_READ, Turn
 from langmemory.formation.entities.roles import person_words
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import (
+    MAX_SENTENCE,
     Clause,
     Sentence,
     own_words,
     read_sentences,
+    sentences,
     strip_openers,
 )
 from langmemory.formation.rules.grammar import CAPITAL, TIME, Rule
@@ -60,10 +62,10 @@ HABITS = frozenset(("diet", "does_not_eat"))
 """Relations of which a day is an exception: "no bread today"."""
 COUPLES = frozenset(("partner_of", "married_to", "engaged_to", "lives_with"))
 """Relations to somebody, who is no town."""
-LISTS = frozenset(("allergic_to", "does_not_eat", "speaks", "parent_of", "has_pet"))
+LISTS = frozenset(("allergic_to", "does_not_eat", "speaks"))
 """Relations whose object may be a list, each item a fact; so are likes and dislikes."""
-NAMED = frozenset(("parent_of", "has_pet"))
-"""Relations whose object, if it is somebody, may be spoken of by name from then on."""
+NAMED = frozenset(("parent_of", "sibling_of", "has_pet"))
+"""Relations whose object, if it is somebody, may be a list and is spoken of by name from then on."""
 NO_NAMES = frozenset({"", "user", "human"})
 """What speakers without a name are called."""
 
@@ -107,10 +109,8 @@ class Reader:
         self.known = known
         self.patterns = patterns
         self.grammar = patterns.grammar
-        for pattern, written in self.grammar.respelled:
-            text = compiled(pattern).sub(written, text)
-        text = self._with_capitals(as_written(text, self.grammar.code))
-        self.text = own_words(_PRIVATE.sub(" ", text.replace("’", "'")), patterns)
+        text = self._as_written(text)
+        self.text = own_words(_PRIVATE.sub(" ", text), patterns)
         shown, claimed = speaker_named(turn, patterns)
         self.me = _Subject(shown=shown, claimed=claimed)
         self._kin_names: dict[str, set[str]] = {}
@@ -126,6 +126,18 @@ class Reader:
     def in_part(self) -> bool:
         """Whether what the speaker says is too long to be read whole."""
         return len(self.text) > MOST_READ
+
+    def heard_before(self, text: str) -> None:
+        """Take note of whom the speaker's turn before spoke of at its end: "she" may mean them."""
+        *_, last = sentences(text) if len(text) <= MAX_SENTENCE else [""]
+        self.persons.see(self._as_written(last), before=True)
+
+    def _as_written(self, text: str) -> str:
+        """A text as the patterns know it."""
+        for pattern, written in self.grammar.respelled:
+            text = compiled(pattern).sub(written, text)
+        text = self._with_capitals(as_written(text, self.grammar.code))
+        return text.replace("’", "'")
 
     def _with_capitals(self, text: str) -> str:
         """With known names as they are known, where they are written small: "joris", "joriss bike"."""
@@ -155,8 +167,8 @@ class Reader:
         return _SMALL_WORD.sub(written, self.patterns.naming.sub(named, text))
 
     def facts(self) -> Iterator[Fact]:
-        sentences = read_sentences(self.text, self.patterns, self.turn.said_at)
-        facts = [fact for sentence in sentences for fact in self._read(sentence)]
+        told = read_sentences(self.text, self.patterns, self.turn.said_at)
+        facts = [fact for sentence in told for fact in self._read(sentence)]
         for fact in facts:
             claim = fact.claims[0]
             if not fact.ends and (claim, fact.when) in self._stopped:
@@ -539,7 +551,11 @@ class Reader:
             thing = self._retold(thing)
             if thing:
                 yield thing
-        elif rule.kind == "preference" or rule.relation in LISTS:
+        elif (
+            rule.kind == "preference"
+            or rule.relation in LISTS
+            or (rule.entity and rule.relation in NAMED)
+        ):
             items = [item for item in self.patterns.and_.split(thing) if item]
             between = (found[0].strip() for found in self.patterns.and_.finditer(thing))
             if len(items) > 1 and all(mark == "," for mark in between):

@@ -23,18 +23,16 @@ _WORD = re.compile(r"(?<![\w@./-])[^\W\d_](?:-?[^\W\d_])+(?![\w@/])")
 
 
 def as_written(text: str, code: str) -> str:
-    """A text with its words as the patterns of a language write them. A mark that stands elsewhere in the
-    text is missing nowhere: who writes "empecé" means "dejo" as it stands."""
+    """A text with its words as the patterns of a language write them, but for those with a capital, which may
+    be names. A mark that is used in a text is missing nowhere: who writes "empecé" means "dejo" so."""
     written = _written(code)
-    if written.keys().isdisjoint(_WORD.findall(text.casefold())):
+    if written.keys().isdisjoint(_WORD.findall(text)):
         return text
     used = _marks(text)
 
     def word(found: re.Match[str]) -> str:
-        one = written.get(found[0].casefold(), found[0])
-        if not used.isdisjoint(_marks(one) - _marks(found[0])):
-            return found[0]
-        return one if found[0].islower() else one[0].upper() + one[1:]
+        one = written.get(found[0], found[0])
+        return one if used.isdisjoint(_marks(one) - _marks(found[0])) else found[0]
 
     return _WORD.sub(word, text)
 
