@@ -119,10 +119,10 @@ def spelled_out(pattern: str) -> set[str]:
                 then = now if looks else then
             else:
                 place += 1
-                then = _longer(now, piece)
-                if then is None:
+                longer = _longer(now, piece)
+                if longer is None:
                     ends(now)
-                    then = {""}
+                then = {""} if longer is None else longer
             follows = pieces[place] if place < len(pieces) else ""
             if follows == "?":
                 now, place = now | then, place + 1
