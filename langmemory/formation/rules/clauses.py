@@ -167,8 +167,8 @@ def plainly_said(sentence: str) -> str | None:
 
 
 def strip_openers(text: str, patterns: Patterns) -> tuple[str, TakesBack | None]:
-    """Without "Well," and "No, actually"; whether it takes something back."""
-    text = text.lstrip(" ,;:–—-(")
+    """Without "Well," and "No, actually", and "btw" at its end; whether it takes something back."""
+    text = patterns.closers.sub("", text.lstrip(" ,;:–—-("))
     back: TakesBack | None = None
     while True:
         text = _LED_BY_TIME.sub("", text)

@@ -97,6 +97,8 @@ class Grammar:
     """Where a question begins that follows a statement: ", so what"."""
     openers: re.Pattern[str]
     """What may stand before the subject and changes nothing."""
+    closers: re.Pattern[str] = NEVER
+    """What may stand at the end of a clause and changes nothing."""
     takes_back: re.Pattern[str]
     """An opener by which the speaker takes back what was said before."""
     no: re.Pattern[str]
