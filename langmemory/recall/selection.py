@@ -75,8 +75,6 @@ class Selection:
     """Whether each result stands for a session."""
     gated: bool
     """Whether candidates were left out for their low score: there is nothing better further down."""
-    lowest: float | None = None
-    """The lowest score of a result."""
     results: list[RecallResult] = field(default_factory=list)
     removed: list[tuple[Memory, str]] = field(default_factory=list)
     """Memories that say the same as one of the results, and why they were left out."""
@@ -119,7 +117,6 @@ def select(
         order=ranked,
         sessions=granularity == "session",
         gated=len(order) < len(ranked),
-        lowest=lowest,
     )
     results, ids = selection.results, ranking.pool.rows.ids
     overlap = ranking.signals.get("overlap", np.zeros_like(ranking.score))

@@ -334,3 +334,7 @@ def test_what_a_viewer_reads_of_the_past(store: MemoryStore) -> None:
     assert told("bob", "a") == [("add", "to all"), ("update", "to some")]
     store.delete(HOME, "b")
     assert told("alice", "a") == [("add", None), ("update", None)]
+    assert told("alice", "hers") == [("add", None)]
+    store.forget(HOME, owner="alice")
+    assert told("alice", "hers") == []
+    assert told("bob", "a") == [("add", None), ("update", "to some")]

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from langmemory.errors import ConfigError
 from langmemory.languages.temporal.query import Period
+from langmemory.ports.candidates import Ids
 from langmemory.recall import features, scoring
 from langmemory.recall.accesses import AccessLog, ShownLog
 from langmemory.recall.excerpt import Excerpts
 from langmemory.recall.fact_sources import FactSources, says_no_more
 from langmemory.recall.intent import read_intent
 from langmemory.recall.interaction import interact, join_texts
-from langmemory.recall.presets import BALANCED, Preset
+from langmemory.recall.presets import BALANCED, MOST_CANDIDATES, Preset
 from langmemory.recall.query import read_query
 from langmemory.recall.ranking import Pool, Reading, read, weights_among
 from langmemory.recall.rerankers import mmr
 from langmemory.recall.scoring import fuse, min_max, stale, weighted_sum
-from langmemory.recall.selection import Deduplication, Selection
+from langmemory.recall.selection import Deduplication, Selection, deeper
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, encode_item_tokens
-from langmemory.types import RecallResult
-from tests.recall.memory_source import NOW, MemorySource, memory, micros
+from langmemory.types import Memory, RecallResult
+from tests.recall.memory_source import NOW, MemorySource, ask, memory, micros
 
 VOCABULARY = default_vocabulary()
 
@@ -282,12 +285,23 @@ def test_what_holds_now_stands_before_the_turn_that_tells_what_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "removed", "sessions", "crowded"),
-    [(3, 0, False, False), (3, 4, False, True), (5, 9, False, False), (3, 0, True, True)],
-    ids=["few", "few of many that say the same", "enough", "few sessions"],
-)
+    ("results", "removed", "sessions", "gated", "crowded"),
+    [
+        (3, 0, False, False, False),
+        (3, 4, False, False, True),
+        (3, 3, False, False, False),
+        (3, 4, False, True, False),
+        (5, 9, False, False, False),
+        (3, 0, True, False, True),
+        (5, 0, True, False, False),
+    ],
+    ids=[
+        "few", "few of many that say the same", "half say the same", "the others are too low", "enough",
+        "few sessions", "sessions enough",
+    ],
+)  # fmt: skip
 def test_a_search_goes_deeper_where_most_was_passed_over(
-    results: int, removed: int, sessions: bool, crowded: bool
+    results: int, removed: int, sessions: bool, gated: bool, crowded: bool
 ) -> None:
     """Results that are missing are looked for only where others took their places."""
     one = RecallResult(memory=memory(1, "tea"), score=1.0, parts={})
@@ -296,9 +310,38 @@ def test_a_search_goes_deeper_where_most_was_passed_over(
         results=[one] * results,
         removed={str(n): "" for n in range(removed)},
         sessions=sessions,
-        gated=False,
+        gated=gated,
     )
     assert chosen.crowded(5, contentless=0) is crowded
+    assert chosen.crowded(5, contentless=9) is (
+        crowded or (results, sessions, gated) == (3, False, False)
+    )
+
+
+def test_a_search_goes_deeper_while_there_is_more_and_up_to_a_bound() -> None:
+    """Eight times as many candidates are looked at where a channel had as many as it was asked for."""
+
+    def more(found: int, preset: Preset) -> Preset | None:
+        ranking: Any = SimpleNamespace(channels={"dense": range(found), "keyword": ()})
+        return deeper(ranking, preset, 5)
+
+    shallow = BALANCED.model_copy(update={"depth": 100})
+    assert more(99, shallow) is None
+    assert more(100, shallow) == shallow.model_copy(update={"depth": 800})
+    deepest = shallow.model_copy(update={"depth": MOST_CANDIDATES})
+    assert more(1999, shallow.model_copy(update={"depth": 1999})) == deepest
+    assert more(MOST_CANDIDATES, deepest) is None
+
+
+def test_what_was_deleted_since_the_ranking_began_is_left_out() -> None:
+    """The next one has its place."""
+
+    class Meanwhile(MemorySource):
+        def memories(self, ids: Ids) -> list[Memory]:
+            return [one for one in super().memories(ids) if one.id != 1]
+
+    source = Meanwhile([memory(n, f"Ada has {n} cats") for n in (1, 2, 3)])
+    assert [one.memory.id for one in ask(source, "1 cats", limit=2).results] == [2, 3]
 
 
 def test_a_period_fades_after_its_end() -> None:
@@ -387,10 +430,12 @@ def fold(texts: list[str], similarity: float = 1.0) -> list[int]:
 
 
 def test_folding_keeps_the_first_of_equal_texts() -> None:
-    """Equal but for case and space always fold; near equal only below similarity 1."""
-    said = ["The cat is red.", "the  cat is RED.", "The cat is red today.", "Dogs bark."]
-    assert fold(said) == [0, 2, 3]
-    assert fold(said, 0.7) == [0, 3]
+    """Equal but for case and space always fold; near equal only below similarity 1, as does what has the same
+    words in another order."""
+    said = ["The cat is red.", "the  cat is RED.", "The cat is red today.", "Dogs bark.",
+            "Anna beat Ben.", "Ben beat Anna."]  # fmt: skip
+    assert fold(said) == [0, 2, 3, 4, 5]
+    assert fold(said, 0.7) == [0, 3, 4]
 
 
 def test_accesses_are_counted_and_drained_once() -> None:
