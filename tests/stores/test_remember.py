@@ -20,6 +20,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from langmemory.changes import ChangeSet, Facets, UpdateMemory
 from langmemory.context import disclose, mark_injected
 from langmemory.engines.sqlite.schema import rebuild_keywords
 from langmemory.errors import ConfigError, InvalidValueError
@@ -170,12 +171,31 @@ def test_two_say_the_same_in_private(store: MemoryStore) -> None:
 
 def test_what_everybody_may_read_is_not_said_again_in_private(store: MemoryStore) -> None:
     """A message without an id that is shared is known, also when it comes privately; what is private
-    to somebody is none of what others share. One with an id is one message, whoever sends it."""
+    to somebody is none of what others share. What it was last counts, also once it is deleted. One with an
+    id is one message, whoever sends it."""
     assert len(store.remember(NS, [("user", "tea")], thread_id="t")) == 1
     assert private(store, "ada", [("user", "tea")]) == []
     assert len(private(store, "ada", [("user", "milk")])) == 1
     assert len(store.remember(NS, [("user", "milk")], thread_id="t")) == 1
     assert store.remember(NS, [("user", "milk")], thread_id="t") == []
+    for word, before, after, new in (
+        ("salt", "shared", "private", 1), ("oil", "private", "shared", 0),
+    ):  # fmt: skip
+        (key,) = store.remember(NS, [("user", word)], thread_id="t", owner="ada", privacy=before)
+        change = UpdateMemory(key=key, facets=Facets(privacy=after, owner="ada"))
+        store.changes.apply(
+            ChangeSet(run_id=word, namespace=NS, kind="correction", reason="", changes=(change,))
+        )
+        store.delete(NS, key)
+        assert len(private(store, "bob", [("user", word)])) == new, word
+    (key,) = store.remember(NS, [("user", "rice")], thread_id="t")
+    store.delete(NS, key)
+    assert private(store, "bob", [("user", "rice")]) == []
+    (key,) = private(store, "ada", [("user", "flour")])
+    store.delete(NS, key)
+    store.put(NS, key, {"role": "user", "content": "flour"})
+    store.delete(NS, key)
+    assert private(store, "bob", [("user", "flour")]) == []
     named = [{"role": "user", "content": "sugar", "id": "m-1"}]
     assert [len(private(store, owner, list(named))) for owner in ("ada", "bob")] == [1, 0]
 
