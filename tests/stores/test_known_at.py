@@ -337,7 +337,7 @@ def test_facets_filters_and_times_are_those_of_then() -> None:
         store.delete(NS, "gone")
 
         def known(**options: Any) -> set[str]:
-            return set(recalled(store, "what does Ana like", known_at=then, **options))
+            return set(recalled(store, "what does Ana like", **{"known_at": then, **options}))
 
         assert known() == {"a", "b", "gone"}
         assert known(filter={"topic": "drink"}) == known(kinds=["procedural"]) == {"a", "gone"}
@@ -345,6 +345,9 @@ def test_facets_filters_and_times_are_those_of_then() -> None:
         assert known(until=year(2011), since=year(2009)) == known(until=year(2020)) == {"b"}
         assert known(until=year(2005)) == set()
         assert known(as_of=year(2012)) == {"a", "b", "gone"}
+        now = datetime.now(UTC)
+        assert known(as_of=year(2016), known_at=now) == {"a"}
+        assert known(as_of=year(2012), known_at=now) == {"a", "b"}
         assert known(exclude=["gone"]) == {"a", "b"}
         assert known(include_demoted=False) == {"a"}
         found = asyncio.run(store.arecall("Ana", NS, known_at=then, explain=True))
