@@ -14,9 +14,13 @@ from langmemory.recall.calibration import (
     GATE_INTERCEPT,
     LOWEST_SHARE,
     NOTHING,
+    _references,
     gate,
+    is_personal,
     shared,
 )
+from langmemory.recall.intent import read_intent
+from tests.recall.memory_source import NOW
 
 ESTIMATES = np.array([0.2, 0.8, 0.4], np.float32)
 
@@ -41,3 +45,23 @@ def test_what_is_shown_beside_the_best() -> None:
     assert shared(ESTIMATES) == pytest.approx(LOWEST_SHARE * 0.8)
     assert shared(ESTIMATES[:0]) == 0
     assert shared(np.array([1.0], np.float32)) < 1 < NOTHING
+
+
+@pytest.mark.parametrize(
+    ("prompt", "personal", "referring"),
+    [
+        ("What is my dog called?", True, 1 / 5),
+        ("How do I cook rice?", False, 1 / 5),
+        ('What does "my" mean?', False, 1 / 4),
+        ("Wie heißt die Hauptstadt von Österreich?", False, 1 / 6),
+        ("我的狗叫什么名字?", True, 0),
+        ("那个城市在哪里?", False, 1 / 6),
+        ("奥地利的首都是哪里?", False, 0),
+    ],
+)
+def test_what_a_prompt_refers_to(prompt: str, personal: bool, referring: float) -> None:
+    """It is about the person where a word says so, or a character of a language that writes no spaces; what
+    is quoted, or what anybody might ask, is not. Words that refer to something known have a share."""
+    intent = read_intent(prompt, NOW)
+    assert is_personal(prompt, intent) is personal
+    assert _references(prompt, intent.language)[0] == pytest.approx(referring)
