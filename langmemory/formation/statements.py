@@ -75,6 +75,8 @@ class StatementWords:
     """Verbs with which a list of plans goes on: "plans to move to Oslo and work at Hooli"."""
     negations: Words = NONE
     """Words that turn a statement round, each by itself: of "no longer" it is the "no"."""
+    negations_apart: Pattern = NEVER
+    """A negation of words that are none by themselves: "ne … plus"."""
     negations_within: Words = NONE
     """The same in a script without spaces."""
     numbers: Mapping[str, int] = field(default_factory=dict)

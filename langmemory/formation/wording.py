@@ -133,6 +133,7 @@ def wording(text: str, language: str = "en") -> Wording:
     numbers |= {_number(*found) for found in _NUMBER.findall(plain.casefold())}
     answers = _ANSWER.findall(plain.casefold())
     negations = sum(word in denials for word in words) - sum(word in denials for word in answers)
+    negations += len(known_words.negations_apart.findall(text))
     if is_unspaced(text):
         negations += sum(text.count(mark) for mark in known_words.negations_within)
         within = known_words.articles_within
