@@ -32,9 +32,6 @@ LONGEST_GROUP: Final = 600
 
 _HEX = rf"[0-9a-f]{{{ID_CHARS},64}}"
 _LABEL = rf"(?:[MGR]\s{{0,3}}[:：]\s{{0,3}}(?:{_HEX}|id(?![0-9a-z])))"
-_LEAD = rf"(?:{'|'.join(LANGUAGES.everywhere.cites)})"
-_AND = rf"(?:{'|'.join(LANGUAGES.everywhere.ands)})\b"
-_JOINT = rf"(?:\s{{0,3}}[,;&/|]\s{{0,3}}(?:{_AND})?|\s{{1,3}}{_AND}|\s)\s{{0,3}}"
 _INSIDE = r"[\s0-9a-fmgruniy:：,;&/|*_`^~\[\]()【】{}<>]"
 """Characters of a group of ids, those between two ids included."""
 _BRACKETS = (r"\[", r"\]"), (r"\(", r"\)"), ("【", "】"), (r"\{", r"\}"), ("<", ">")
@@ -60,22 +57,32 @@ def _with_space(one: str, more: str = "") -> re.Pattern[str]:
 
 
 @functools.cache
+def _lead_and_joint() -> tuple[str, str]:
+    """Return the patterns of what stands before ids and between two of them, in any language."""
+    lead = rf"(?:{'|'.join(LANGUAGES.everywhere.cites)})"
+    joining = rf"(?:{'|'.join(LANGUAGES.everywhere.ands)})\b"
+    return lead, rf"(?:\s{{0,3}}[,;&/|]\s{{0,3}}(?:{joining})?|\s{{1,3}}{joining}|\s)\s{{0,3}}"
+
+
+@functools.cache
 def _labels() -> re.Pattern[str]:
     """Return the pattern of labels; compiled when first needed, for it takes milliseconds."""
+    lead, joint = _lead_and_joint()
     item = rf"[\[(【{{<]?\s{{0,3}}{_LABEL}\s{{0,3}}[\])】}}>]?"
-    items = rf"(?:{_LEAD}\s{{0,3}}[:：]?\s{{0,3}})?{item}(?:{_JOINT}(?:{item}|{_HEX}))*"
+    items = rf"(?:{lead}\s{{0,3}}[:：]?\s{{0,3}})?{item}(?:{joint}(?:{item}|{_HEX}))*"
     groups = "|".join(rf"{a}\s{{0,3}}{items}\s{{0,3}}{b}" for a, b in _BRACKETS)
     # Outside of brackets "M: 12345678" is somebody's mobile number.
     bare = rf"(?<![0-9a-z])(?-i:[MGR]):(?=[0-9]{{0,7}}[a-f]){_HEX}(?![0-9a-z])"
     one = rf"(?:{groups}|{bare})"
-    return _with_space(one, rf"(?:(?:{_JOINT})?{one})*")
+    return _with_space(one, rf"(?:(?:{joint})?{one})*")
 
 
 @functools.cache
 def _unlettered() -> re.Pattern[str]:
     """Return the pattern of what may be ids without their letter: only those that were shown are."""
+    lead, joint = _lead_and_joint()
     id = rf"(?<![0-9a-z])(?:[MGR]\s?[:：]\s?)?{_HEX}(?![0-9a-z])"
-    inner = rf"(?:{_LEAD}[:：]?\s)?{id}(?:{_JOINT}{id})*"
+    inner = rf"(?:{lead}[:：]?\s)?{id}(?:{joint}{id})*"
     return _with_space(rf"(?:\[{inner}\]|\({inner}\)|{id})")
 
 
