@@ -20,7 +20,7 @@ from langmemory.recall.vocabulary import TABLE_LANGUAGE
 # Chosen on typed-fit, one-person-fit and careless-fit, see docs/decisions/085.
 FUNCTION_WORDS: Final = 0.25
 """Share of the words of a text that are function words of its language, at least."""
-SPOKEN: Final = 0.1
+SPOKEN: Final = 0.2
 """Share of the memories from which their language is one that the person speaks here."""
 MET: Final = 1 / 3
 """Share of the words of a foreign prompt that the memories, or their languages, have, at most."""
