@@ -56,7 +56,7 @@ def on_items(connection: Connection, run: str, added: Mapping[int, str]) -> Iter
         # A summary of the tree is made anew without what is taken out.
         for (other,) in connection.execute(
             "SELECT v.run FROM evidence v LEFT JOIN item i ON i.id = v.item "
-            f"WHERE v.source = ? AND NOT coalesce({IS_NODE.format('i')}, FALSE)",
+            f"WHERE v.source = ? AND NOT {IS_NODE.format('i')}",  # true where there is no item
             (item,),
         ):
             if other != run:

@@ -6,6 +6,7 @@ else there is, more candidates have to be looked at (`deeper`).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -47,7 +48,7 @@ class Deduplication:
         only texts that are equal but for case and space."""
         self._similarity = similarity
         self._taken: dict[str, int] = {}
-        self._words: list[tuple[int, frozenset[str]]] = []
+        self._words: defaultdict[str | None, list[tuple[int, frozenset[str]]]] = defaultdict(list)
 
     def twin(self, number: int, text: str, speaker: str | None) -> int | None:
         """The number of the earlier result this one repeats, or None, which takes it. What two
@@ -55,12 +56,11 @@ class Deduplication:
         key = f"{speaker}\0{' '.join(text.casefold().split())}"
         if key in self._taken:
             return self._taken[key]
-        if self._similarity < 1:
-            words = frozenset((f"\0{speaker}", *split_words(text)))
-            for earlier, others in self._words:
+        if self._similarity < 1 and (words := frozenset(split_words(text))):
+            for earlier, others in self._words[speaker]:
                 if len(words & others) >= self._similarity * len(words | others):
                     return earlier
-            self._words.append((number, words))
+            self._words[speaker].append((number, words))
         self._taken[key] = number
         return None
 

@@ -23,7 +23,7 @@ from langmemory.recall.query import read_query
 from langmemory.recall.ranking import Pool, Reading, read, weights_among
 from langmemory.recall.rerankers import mmr
 from langmemory.recall.scoring import fuse, min_max, stale, weighted_sum
-from langmemory.recall.selection import Deduplication, Selection, deeper
+from langmemory.recall.selection import Deduplication, Selection, deeper, spread
 from langmemory.recall.vocabulary import ASSISTANT, default_vocabulary, encode_item_tokens
 from langmemory.types import Memory, RecallResult
 from tests.recall.memory_source import NOW, MemorySource, ask, memory, micros
@@ -321,13 +321,14 @@ def test_a_search_goes_deeper_where_most_was_passed_over(
 def test_a_search_goes_deeper_while_there_is_more_and_up_to_a_bound() -> None:
     """Eight times as many candidates are looked at where a channel had as many as it was asked for."""
 
-    def more(found: int, preset: Preset) -> Preset | None:
-        ranking: Any = SimpleNamespace(channels={"dense": range(found), "keyword": ()})
+    def more(found: int, preset: Preset, *, by: str = "dense") -> Preset | None:
+        ranking: Any = SimpleNamespace(channels={"dense": (), "keyword": (), by: range(found)})
         return deeper(ranking, preset, 5)
 
     shallow = BALANCED.model_copy(update={"depth": 100})
     assert more(99, shallow) is None
     assert more(100, shallow) == shallow.model_copy(update={"depth": 800})
+    assert more(100, shallow, by="keyword") == more(100, shallow)
     deepest = shallow.model_copy(update={"depth": MOST_CANDIDATES})
     assert more(1999, shallow.model_copy(update={"depth": 1999})) == deepest
     assert more(MOST_CANDIDATES, deepest) is None
@@ -340,8 +341,19 @@ def test_what_was_deleted_since_the_ranking_began_is_left_out() -> None:
         def memories(self, ids: Ids) -> list[Memory]:
             return [one for one in super().memories(ids) if one.id != 1]
 
-    source = Meanwhile([memory(n, f"Ada has {n} cats") for n in (1, 2, 3)])
-    assert [one.memory.id for one in ask(source, "1 cats", limit=2).results] == [2, 3]
+    texts = ("Ada has a cat", "Ada likes a dog", "Ada sees a bird")
+    memories = [memory(n, text) for n, text in enumerate(texts, start=1)]
+    whole = ask(MemorySource(memories), "Has Ada a cat?", limit=3).results
+    assert whole[0].memory.id == 1
+    found = ask(Meanwhile(memories), "Has Ada a cat?", limit=2).results
+    assert [one.memory.id for one in found] == [one.memory.id for one in whole[1:]]
+
+
+def test_one_session_takes_no_more_places_than_its_share() -> None:
+    """What exceeds it comes behind all else; what was said in no session shares with nothing."""
+    session = whole(-1, 0, 0, -1, 1, 0, 1, -1)
+    assert spread(np.arange(8), session, 1).tolist() == [0, 1, 3, 4, 7, 2, 5, 6]
+    assert spread(np.arange(8), session, 2).tolist() == [0, 1, 2, 3, 4, 6, 7, 5]
 
 
 def test_a_period_fades_after_its_end() -> None:
@@ -431,11 +443,19 @@ def fold(texts: list[str], similarity: float = 1.0) -> list[int]:
 
 def test_folding_keeps_the_first_of_equal_texts() -> None:
     """Equal but for case and space always fold; near equal only below similarity 1, as does what has the same
-    words in another order."""
+    words in another order. What two people say never does."""
     said = ["The cat is red.", "the  cat is RED.", "The cat is red today.", "Dogs bark.",
             "Anna beat Ben.", "Ben beat Anna."]  # fmt: skip
     assert fold(said) == [0, 2, 3, 4, 5]
     assert fold(said, 0.7) == [0, 3, 4]
+    assert fold(["Cats chase mice.", "Cats chase mice quickly."], 0.75) == [0], (
+        "three words of four"
+    )
+    assert fold(["👍", "🙂"], 0.5) == [0, 1], "no words"
+    folding = Deduplication(0.5)
+    assert folding.twin(0, "The cat is red.", "ann") is None
+    assert folding.twin(1, "The cat is red today.", "ben") is None
+    assert folding.twin(2, "The cat is red now.", "ann") == 0
 
 
 def test_accesses_are_counted_and_drained_once() -> None:

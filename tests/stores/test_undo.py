@@ -93,8 +93,9 @@ def test_exactly_as_it_was(store: MemoryStore) -> None:
     assert (done.run_id, done.lines, done.changed) == ("undo/r2", dry.lines, dry.changed)
     assert {"f", "g", "h", "i", turns[0]} == set(done.changed)
     said = {
-        "remove i", "restore h: expired_at, invalid_at, status, superseded_by", "link n to m", "unlink o",
-        f"restore {turns[0]}: value", "take back 1 name", "take back review p", "reopen review q",
+        "restore f: value, confidence, pinned, valid_at", f"restore {turns[0]}: value", "remove i",
+        "restore h: expired_at, invalid_at, status, superseded_by", "link n to m", "unlink o",
+        "take back 1 name", "take back review p", "reopen review q",
     }  # fmt: skip
     assert said <= set(done.lines)
     undo, undone = store.changes.runs(limit=2)
