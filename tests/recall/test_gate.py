@@ -16,6 +16,7 @@ from langmemory.recall.calibration import (
     NOTHING,
     _references,
     gate,
+    is_about_asker,
     is_personal,
     shared,
 )
@@ -65,3 +66,18 @@ def test_what_a_prompt_refers_to(prompt: str, personal: bool, referring: float) 
     intent = read_intent(prompt, NOW)
     assert is_personal(prompt, intent) is personal
     assert _references(prompt, intent.language)[0] == pytest.approx(referring)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "alone"),
+    [
+        ("What am I allergic to?", True),
+        ("What is my wife allergic to?", False),
+        ("What do I and my wife like?", False),
+        ("What are we allergic to?", False),
+        ("What is Anna allergic to?", False),
+    ],
+)
+def test_whom_a_question_is_about(prompt: str, alone: bool) -> None:
+    """About who asks alone, where nothing of theirs and nobody with them is named."""
+    assert is_about_asker(prompt) is alone

@@ -101,6 +101,7 @@ def test_exactly_as_it_was(store: MemoryStore) -> None:
     undo, undone = store.changes.runs(limit=2)
     assert (undo.kind, undo.note, undone.undone_by) == ("undo", {"undoes": "r2"}, "undo/r2")
     assert [one.action for one in store.changes.history(NS, "f")] == ["add", "update", "restore"]
+    assert {store.changes.history(NS, one)[-1].run_id for one in done.changed} == {"undo/r2"}
     assert store.changes.history(NS, "f")[-1].facets["confidence"] == 0.9
     for words, expected in (("bees", 1), ("wasps", 0), ("zürich", 2), ("stayed", 0), ("moved", 2)):
         assert len(holding(store, words)) == expected, words
