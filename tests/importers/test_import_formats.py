@@ -346,6 +346,14 @@ def test_every_dump_of_a_thread_says_what_was_said(tmp_path: Path, content: Any)
     assert found[0].at == datetime(2026, 1, 1, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("name", ["at", "timestamp", "created_at"])
+def test_the_time_of_a_line_may_have_another_name(tmp_path: Path, name: str) -> None:
+    """The names that exports give it are read."""
+    line = {"role": "user", "content": "Hi", name: "2026-01-01T00:00:00Z"}
+    [found] = read(write(tmp_path / "talk.jsonl", jsonl(line)))
+    assert found.at == datetime(2026, 1, 1, tzinfo=UTC)
+
+
 def test_a_time_of_somebody_else_in_a_dump_is_no_error(tmp_path: Path) -> None:
     """``additional_kwargs`` belongs to the application: it sets no time and causes no error."""
     message = HumanMessage("Hi", additional_kwargs={"timestamp": "a while ago"}).model_dump()

@@ -115,7 +115,8 @@ class MessageReader:
         fields = fields_of(message)
         role = fields.get("role") or _role(fields.get("type"))
         content = fields.get("content")
-        own = fields.get("at") or fields.get("timestamp") or _kept_time(fields)
+        told = (fields.get(one) for one in ("at", "timestamp", "created_at"))
+        own = next(filter(None, told), None) or _kept_time(fields)
         return self.message(
             where=where,
             role=role,
