@@ -12,6 +12,7 @@ import pytest
 
 from langmemory import MemoryStore, build_reflection_graph
 from langmemory.engines.sqlite import Engine
+from langmemory.formation.extraction.small import PROMPTS
 from langmemory.ledger.settings import note_remaining
 from tests.cli.conftest import copied
 from tests.cli.place import SAMPLE, Configure, Run
@@ -293,7 +294,8 @@ def test_a_model_is_measured_once(
     assert found.exit_code == 0, found.output
     told = {check["what"]: check["found"] for check in json.loads(found.stdout)}
     assert [*told] == ["form full", "form small", "ollama:llama-test"]
-    assert "0 of 12 notes made" in told["form small"]
+    wanted = sum(len(trial.tells) for one in PROMPTS.values() for trial in one.trials)
+    assert f"0 of {wanted} notes made" in told["form small"]
     forms = json.loads((tmp_path / "config" / "models.json").read_text())
     assert forms == {"ollama:llama-test": "none"}
     assert run("doctor", "--model", "nobody:tiny").exit_code == 1
