@@ -138,27 +138,33 @@ def build_reflection_graph(
     graph.add_node("extract", _Waiting(step.extract, EXTRACT))
     graph.add_node("resolve_time", step.resolve_time)
     graph.add_node("resolve_entities", step.resolve_entities)
-    graph.add_node("identify", _Waiting(step.identify, IDENTIFY))
     graph.add_node("deduplicate", step.deduplicate)
     graph.add_node("contradict", _Waiting(step.contradict, CONTRADICT))
     graph.add_node("plan", step.plan)
     graph.add_node("apply", _Waiting(step.apply))
-    graph.add_node("journal", step.journal)
 
     graph.add_edge(START, "receive")
     graph.add_edge("receive", "gather")
     graph.add_conditional_edges("gather", more_to_read, {True: "extract", False: END})
     graph.add_edge("extract", "resolve_time")
     graph.add_edge("resolve_time", "resolve_entities")
-    graph.add_edge("resolve_entities", "identify")
-    graph.add_edge("identify", "deduplicate")
+    if step.names is None:
+        graph.add_edge("resolve_entities", "deduplicate")
+    else:
+        graph.add_node("identify", _Waiting(step.identify, IDENTIFY))
+        graph.add_edge("resolve_entities", "identify")
+        graph.add_edge("identify", "deduplicate")
     graph.add_edge("deduplicate", "contradict")
     graph.add_edge("contradict", "plan")
     graph.add_edge("plan", "apply")
+    then = "gather"
+    if step.files is not None and not dry_run:
+        then = "journal"
+        graph.add_node("journal", step.journal)
+        graph.add_edge("journal", "gather")
     graph.add_conditional_edges(
-        "apply", is_stale, {True: "resolve_entities", False: END if dry_run else "journal"}
+        "apply", is_stale, {True: "resolve_entities", False: END if dry_run else then}
     )
-    graph.add_edge("journal", "gather")
 
     compile_options = {"name": REFLECTION, "store": store, **compile_options}
     compiled = graph.compile(**compile_options)

@@ -329,8 +329,7 @@ class ReflectionSteps:
 
         It is not asked what a person was asked before: theirs is the last word."""
         resolution = unpacked(Resolution, state["resolution"])
-        packed_before = state.get("identities")
-        before = unpacked(Identities, packed_before) if packed_before else Identities()
+        before = _identities(state)
         if self.names is None or not resolution.unclear:
             return before, ()
         store = _store()
@@ -383,7 +382,7 @@ class ReflectionSteps:
                 unpacked(Division, state["division"]),
                 [unpacked(Verdicts, one) for one in state["verdicts"]],
                 knowledge,
-                identities=unpacked(Identities, state["identities"]),
+                identities=_identities(state),
                 now=self.now(),
             )
         note = dict(change_set.note)
@@ -427,20 +426,18 @@ class ReflectionSteps:
     def journal(self, state: ReflectionState) -> Update:
         """The pages of the journal that tell of it, written anew. They follow from memory and can be
         written at any time: where they cannot be now, the next batch is read all the same."""
-        applied = state.get("applied") or {}
-        failures = state["failures"]
-        if self.files is not None:
-            store = _store()
-            keys = [*applied["added"], *applied["changed"]]
-            try:
-                self.files.write(store.journal, _namespace(state), keys)
-            except OSError as error:
-                folder = self.files.folder
-                logger.warning(
-                    "The journal in %s could not be written: %s. Once it can be, run `langmemory "
-                    "journal --rebuild --path %s`.", folder, error, folder,
-                )  # fmt: skip
-                failures = [*failures, f"journal: {type(error).__name__}"]
+        assert self.files is not None
+        store, applied, failures = _store(), state.get("applied") or {}, state["failures"]
+        keys = [*applied["added"], *applied["changed"]]
+        try:
+            self.files.write(store.journal, _namespace(state), keys)
+        except OSError as error:
+            folder = self.files.folder
+            logger.warning(
+                "The journal in %s could not be written: %s. Once it can be, run `langmemory "
+                "journal --rebuild --path %s`.", folder, error, folder,
+            )  # fmt: skip
+            failures = [*failures, f"journal: {type(error).__name__}"]
         return {"applied": None, "failures": failures}
 
     # With what.
@@ -498,6 +495,12 @@ def _thread_of(messages: Sequence[Any]) -> str:
     first = messages[0]
     text = first.text if isinstance(first, BaseMessage) else repr(first)
     return f"conversation-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _identities(state: ReflectionState) -> Identities:
+    """What a model decided about names; nothing where none is asked."""
+    packed_before = state.get("identities")
+    return unpacked(Identities, packed_before) if packed_before else Identities()
 
 
 def _gone(store: MemoryStore, batch: Batch) -> set[str]:

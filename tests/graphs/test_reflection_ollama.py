@@ -249,7 +249,7 @@ def test_without_a_queue_the_caller_is_told(
             graph = reflection(store, gone.url)
             batches = graph.stream({"namespace": list(LENA)})
             for update in batches:
-                if "journal" in update:
+                if "apply" in update:
                     break
         server.script(answer())
     else:

@@ -39,12 +39,17 @@ class Marked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Names:
-    """What a fact's ends may be called by."""
+    """Patterns of what a fact's ends may be called by. They are compiled when they are asked for."""
 
-    subject: re.Pattern[str] | None
+    subject: str | None
     """None is whoever speaks."""
-    object: re.Pattern[str] | None
-    noun: re.Pattern[str] | None
+    object: str | None
+    noun: str | None
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 Alike = tuple[str, str, bool, str]
@@ -58,15 +63,17 @@ def marking_key(clause: str, held: Held, frame: Frame) -> Alike | None:
     if not held.mine or held.kind in ("plan", "decision"):
         return None
     names = _names(held, frame, "")
-    if names.object is not None and names.object.search(clause):
+    if names.object is not None and _compiled(names.object).search(clause):
         return None
-    return held.claim.relation, held.kind, held.to_me, names.noun.pattern if names.noun else ""
+    return held.claim.relation, held.kind, held.to_me, names.noun or ""
 
 
 def is_named(clause: str, held: Held, frame: Frame, kin: str) -> bool:
     """Return whether a clause names the subject or the object of a fact of somebody else."""
     names = _names(held, frame, kin)
-    return any(one is not None and one.search(clause) for one in (names.subject, names.object))
+    return any(
+        one is not None and _compiled(one).search(clause) for one in (names.subject, names.object)
+    )
 
 
 def mark_clause(
@@ -80,8 +87,8 @@ def mark_clause(
     """
     names = _names(held, frame, kin)
     for mention, pattern in (("named", names.object), ("noun", names.noun)):
-        if pattern is not None and pattern.search(clause):
-            text = pattern.sub(O, clause)
+        if pattern is not None and _compiled(pattern).search(clause):
+            text = _compiled(pattern).sub(O, clause)
             yield Marked(text=_mark_persons(text, names, frame, latest=latest), mention=mention)  # type: ignore[arg-type]
             if mention == "named":
                 return
@@ -104,7 +111,7 @@ def _mark_persons(text: str, names: Names, frame: Frame, *, latest: bool) -> str
         for pattern in frame.both:
             text = re.sub(pattern, f"{S} and {O}", text)
         return _complete(text, frame)
-    text = names.subject.sub(S, text)
+    text = _compiled(names.subject).sub(S, text)
     for he, his, him in frame.others.values() if latest or S in text or O in text else ():
         text = re.sub(he, S, text, flags=re.IGNORECASE)
         text = re.sub(his, P, text, flags=re.IGNORECASE)
@@ -127,9 +134,7 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
     subject = None
     if not held.mine:
         role = rf"|{frame.my} (?:[a-z]+ )?(?:{kin})\b" if kin else ""
-        subject = re.compile(
-            rf"{_spelling_pattern(claim.subject, frame, is_name=True)}{role}", re.IGNORECASE
-        )
+        subject = f"{_spelling_pattern(claim.subject, frame, is_name=True)}{role}"
     nouns = "|".join(_nouns(held, frame))
     core = _object(held, about, frame)
     article = rf"\b(?:{frame.articles})"
@@ -147,8 +152,8 @@ def _names(held: Held, frame: Frame, kin: str) -> Names:
         called = rf"(?:{article} (?:[a-z]+ )?{leads})(?:{nouns})\b"
     return Names(
         subject=subject,
-        object=re.compile(named, re.IGNORECASE) if named else None,
-        noun=re.compile(called, re.IGNORECASE) if nouns else None,
+        object=named or None,
+        noun=called if nouns else None,
     )
 
 
