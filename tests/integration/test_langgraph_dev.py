@@ -157,7 +157,7 @@ def test_an_email_address_is_a_user_id(client: SyncLangGraphClient, way: str) ->
     ("graph", "state", "nodes"),
     [
         ("chat", "memory_block", {"recall", "model", "tools", "remember"}),
-        ("reflection", "plan", {"gather", "extract", "contradict", "plan", "apply", "journal"}),
+        ("reflection", "plan", {"gather", "extract", "contradict", "plan", "apply"}),
     ],
 )
 def test_studio_gets_schemas_and_drawing(
