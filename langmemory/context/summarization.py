@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -26,7 +25,7 @@ from langmemory.answers import answer_text, without_repetitions
 from langmemory.context.marking import injected_details, is_ours, mark_injected
 from langmemory.context.tokens import ELLIPSIS, TokenCounter, longest
 from langmemory.context.turns import exchange_ends, turn_starts, with_missing_results
-from langmemory.formation.retelling import Said, retold, statements
+from langmemory.formation.retelling import Said, SummarizedTalk
 
 log = logging.getLogger(__name__)
 
@@ -240,23 +239,22 @@ class Plan:
             for prompt in prompts
             for message in prompt.invoke({"messages": [], "existing_summary": ""}).to_messages()
         )
-        check = partial(
-            retold,
-            said=said,
+        talk = SummarizedTalk(
+            said,
             earlier=earlier,
             heard=_said(self.heard[-MOST_HEARD:]),
             asked="\n".join(asked),
         )
-        kept = without_repetitions(check(text), short=0)
+        kept = talk.retold(text)
         if kept != text:
             log.warning("summary_unsaid chars=%d kept_chars=%d", len(text), len(kept))
         if kept:
             return kept
         count, most = self.settings.token_counter, self.settings.max_summary_tokens
-        lines = [*earlier.splitlines(), *statements(said)]
+        lines = [*earlier.splitlines(), *talk.statements()]
         while lines and count([SystemMessage("\n".join(lines))]) > most:
             del lines[0]
-        return without_repetitions(check("\n".join(lines)), short=0)
+        return talk.retold("\n".join(lines))
 
     def _systems(self) -> list[AnyMessage]:
         return [] if self.system is None else [self.system]

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from typing import Final
 
-from langmemory.answers import is_finished
+from langmemory.answers import is_finished, without_repetitions
 from langmemory.formation.asking.json_answers import is_refusal
 from langmemory.formation.batch import Batch, Turn
 from langmemory.formation.extraction.grounded import EXCHANGED, OPPOSITE, SUPPOSED, Talk
@@ -18,7 +18,7 @@ from langmemory.formation.extraction.junk import is_small_talk
 from langmemory.formation.grounding import harmful, in_first_person, unsupported_part
 from langmemory.formation.replacements import find_replacements
 from langmemory.formation.rules.clauses import own_words, read_sentences, sentences, strip_openers
-from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
+from langmemory.formation.rules.patterns import patterns_near
 from langmemory.formation.rules.reader import NO_NAMES
 from langmemory.formation.rules.value_corrections import Replacement
 from langmemory.formation.wording import language_of, missing_words, telling_words, wording
@@ -62,7 +62,7 @@ class Said:
     @cached_property
     def parts(self) -> tuple[tuple[str, bool], ...]:
         """Its sentences, each with whether it is stated: not asked, in jest, on a condition, or quoted."""
-        patterns = _patterns(self.language)
+        patterns = patterns_near(self.language)
         read = read_sentences(own_words(self.text, patterns), patterns, _ANY_TIME)
         stated = {normalised_text(one.said) for one in read if one.clauses}
         return tuple(
@@ -75,69 +75,27 @@ class Said:
         )
 
 
-def retold(
-    text: str,
-    said: Sequence[Said],
-    *,
-    earlier: str = "",
-    heard: Sequence[Said] | None = None,
-    asked: str = "",
-) -> str:
-    """Return a summary of talk without the sentences that say nothing, or what nobody said: another number,
-    date or name, an order, the instructions, or words of which hardly any stands in the talk.
-
-    A sentence in the first person, one that a person said so, and one that has more words of the assistant
-    alone than of persons, gets the name of who said it. One taken from a question, a joke or a condition is
-    told as it was said. Behind one that tells what a person replaced afterwards stands what they said
-    instead. `UNCHECKED` stands before one of which less than half is in the talk, of which the opposite was
-    said or which was only supposed, and before one in a language that nobody speaks there: its names are not
-    looked for, since some languages write all nouns as names. In a language of which nothing is known it
-    stands before another word beside a number.
+class SummarizedTalk:
+    """What a summary of some talk may say.
 
     Args:
-        text: As the model wrote it.
         said: What it sums up.
         earlier: A summary that it goes on with.
         heard: All that was said, also after what it sums up; None is ``said``.
         asked: The instructions of the model.
     """
-    talk = _Talk(said, earlier, asked)
-    spoken = [
-        (one.speaker, one.text) for one in (said if heard is None else heard) if one.is_person
-    ]
-    found = find_replacements([*([("", earlier)] if earlier else []), *spoken])
-    lines = [[part for part in sentences(line) if part] for line in text.splitlines()]
-    if any(map(is_finished, chain(*lines))) and not is_finished(text):
-        lines[-1].pop()  # broken off
-    kept = ([one for part in line if (one := talk.as_said(part))] for line in lines)
-    return "\n".join(line for parts in kept if (line := " ".join(_marked(parts, found))))
 
-
-def statements(said: Sequence[Said]) -> Iterator[str]:
-    """Yield the sentences by which persons state something, each behind its speaker: no question, joke or
-    small talk."""
-    talk = _Talk(said, "", "")
-    for one in said:
-        for part, is_stated in one.parts if one.is_person else ():
-            if is_stated and talk.says_something(part, one.language):
-                yield f"{one.speaker}: {part}"
-
-
-def _marked(parts: Sequence[str], found: Sequence[Replacement]) -> Iterator[str]:
-    """The sentences, behind each that tells what no longer holds what was said instead."""
-    for part, following in pairwise((*parts, "")):
-        yield part
-        told = part.removeprefix(UNCHECKED)
-        missed = [one for one in found if one.is_missed_by(told, language_of(told))]
-        if missed and missed[-1].instead not in (part, following):
-            yield missed[-1].instead
-
-
-class _Talk:
-    """What a summary may say."""
-
-    def __init__(self, said: Sequence[Said], earlier: str, asked: str) -> None:
+    def __init__(
+        self,
+        said: Sequence[Said],
+        *,
+        earlier: str = "",
+        heard: Sequence[Said] | None = None,
+        asked: str = "",
+    ) -> None:
         self._said = said
+        self._heard = said if heard is None else heard
+        self._summary = earlier
         self._earlier = [part for part in sentences(earlier) if part]
         self._sources = [*(f"{one.speaker}: {one.text}" for one in said), *self._earlier]
         self._whole = "\n".join(self._sources)
@@ -150,6 +108,61 @@ class _Talk:
         self._heads = {f"{name}: " for name in speakers}
         self._names = frozenset(word for name in speakers for word in split_words(name))
         self._instructions = _runs(asked) - _runs(self._whole)
+
+    def retold(self, text: str) -> str:
+        """Return a summary without the sentences that say nothing, that it has twice, or that say what nobody
+        said: another number, date or name, an order, the instructions, or words of which hardly any stands
+        in the talk.
+
+        A sentence in the first person, one that a person said so, and one that has more words of the
+        assistant alone than of persons, gets the name of who said it. One taken from a question, a joke or a
+        condition is told as it was said. Behind one that tells what a person replaced afterwards stands what
+        they said instead. `UNCHECKED` stands before one of which less than half is in the talk, of which the
+        opposite was said, with two names exchanged, or which was only supposed, and before one in a language
+        that nobody speaks there: its names are not looked for, since some languages write all nouns as
+        names. In a language of which nothing is known it stands before another word beside a number.
+
+        Args:
+            text: As the model wrote it.
+        """
+        lines = [[part for part in sentences(line) if part] for line in text.splitlines()]
+        if any(map(is_finished, chain(*lines))) and not is_finished(text):
+            lines[-1].pop()  # broken off
+        kept = ([one for part in line if (one := self._as_said(part))] for line in lines)
+        told = (line for parts in kept if (line := " ".join(self._marked(parts))))
+        return without_repetitions("\n".join(told), short=0)
+
+    def statements(self) -> Iterator[str]:
+        """Yield the sentences by which persons state something, each behind its speaker: no question, joke or
+        small talk."""
+        for one in self._said:
+            for part, is_stated in one.parts if one.is_person else ():
+                if is_stated and self._says_something(part, one.language):
+                    yield f"{one.speaker}: {part}"
+
+    @cached_property
+    def _replacements(self) -> list[Replacement]:
+        """What was replaced by something that a person said afterwards."""
+        earlier = [("", self._summary)] if self._summary else []
+        spoken = ((one.speaker, one.text) for one in self._heard if one.is_person)
+        return find_replacements([*earlier, *spoken])
+
+    def _marked(self, parts: Sequence[str]) -> Iterator[str]:
+        """The sentences, behind each that tells what no longer holds what was said instead."""
+        for part, following in pairwise((*parts, "")):
+            yield part
+            told = part.removeprefix(UNCHECKED)
+            missed = [
+                one for one in self._replacements if one.is_missed_by(told, language_of(told))
+            ]
+            if missed and missed[-1].instead not in (part, following):
+                yield missed[-1].instead
+
+    @cached_property
+    def _of_persons(self) -> frozenset[str]:
+        """The telling words of persons."""
+        persons = (one for one in self._said if one.is_person)
+        return frozenset().union(*(telling_words(one.text, one.language) for one in persons))
 
     @cached_property
     def _grounding(self) -> Talk:
@@ -166,13 +179,13 @@ class _Talk:
         )
         return Talk(Batch(namespace=("summary",), thread_id="", turns=tuple(turns)))
 
-    def as_said(self, sentence: str) -> str:
+    def _as_said(self, sentence: str) -> str:
         """Return a sentence as it may stand; nothing where it may not."""
         sentence = sentence.removeprefix(UNCHECKED)
         language = language_of(sentence)
         head = next((one for one in self._heads if sentence.startswith(one)), "")
         body = sentence[len(head) :]
-        if not self.says_something(body, language, of_speaker=bool(head)) or harmful(
+        if not self._says_something(body, language, of_speaker=bool(head)) or harmful(
             body, self._sources
         ):
             return ""
@@ -195,7 +208,7 @@ class _Talk:
         supported = self._as_supported(sentence, language)
         return f"{self._only_heard_from(body, language)}{supported}" if supported else ""
 
-    def says_something(self, body: str, language: str, *, of_speaker: bool = True) -> bool:
+    def _says_something(self, body: str, language: str, *, of_speaker: bool = True) -> bool:
         """Whether a sentence, which may stand behind its speaker, is no heading, refusal or small talk."""
         if body.endswith((":", "：")) or is_refusal(body) or is_small_talk(body, self._names):
             return False
@@ -206,7 +219,7 @@ class _Talk:
         """The sentence, behind its speaker, that a text is taken from and that states nothing; None where the
         text shows that itself, or what is stated has as many of its words."""
         telling = telling_words(body, language) - self._names
-        if not telling or _patterns(language).void.search(body) or _ASKED.search(body):
+        if not telling or patterns_near(language).void.search(body) or _ASKED.search(body):
             return None
 
         def share(part: str, of: str) -> float:
@@ -224,7 +237,7 @@ class _Talk:
             return None
         one, part, _ = parts[at]
         following = next((text for of, text, _ in parts[at + 1 : at + 2] if of is one), "")
-        patterns = _patterns(one.language)
+        patterns = patterns_near(one.language)
         if patterns.withdraws.search(following) or strip_openers(following, patterns)[1]:
             part = f"{part} {following}"
         return f"{one.speaker}: {part}"
@@ -242,12 +255,11 @@ class _Talk:
     def _only_heard_from(self, body: str, language: str) -> str:
         """The head of an assistant that said more of a text than persons did; nothing where it names it."""
         telling = telling_words(body, language)
-        persons = frozenset[str]().union(
-            *(telling_words(one.text, one.language) for one in self._said if one.is_person)
-        )
-        lacking = missing_words(telling, persons)
+        lacking = missing_words(telling, self._of_persons)
+        if self._grounding.is_of_an_assistant(body):
+            return ""
         for one in self._said:
-            if one.is_person or self._grounding.is_of_an_assistant(body):
+            if one.is_person:
                 continue
             theirs = lacking - missing_words(lacking, telling_words(one.text, one.language))
             if len(theirs) > len(telling) - len(lacking):
@@ -285,7 +297,3 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
     """Its words, so many in a row as an echo has."""
     words = split_words(text)
     return frozenset(zip(*(words[n:] for n in range(ECHOED)), strict=False))
-
-
-def _patterns(language: str) -> Patterns:
-    return patterns_of(language if language in GRAMMARS else "en")

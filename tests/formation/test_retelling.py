@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from langmemory.formation.batch import Batch, Turn
-from langmemory.formation.retelling import Said, retold
+from langmemory.formation.retelling import Said, SummarizedTalk
 from langmemory.formation.rules import RuleExtractor
 from langmemory.nodes.summarize import RunningSummary, summarize_messages
 from tests.formation.test_grounded import MONDAY
@@ -31,14 +31,17 @@ def test_what_was_said_instead_stands_behind_it(sentence: str, talk: str, instea
     also where they come after what is summed up."""
     heard = said(talk)
     for summed_up in (heard, heard[:-1]):
-        text = retold(sentence, summed_up, heard=heard)
+        text = SummarizedTalk(summed_up, heard=heard).retold(sentence)
         assert instead in text.partition(sentence)[2], text
 
 
 @pytest.mark.parametrize(("sentence", "talk"), CASES["standing"])
 def test_what_holds_stands_alone(sentence: str, talk: str) -> None:
     """Another number of something else replaces nothing."""
-    assert retold(sentence, said(talk)) in (sentence, f"{talk.partition(':')[0]}: {sentence}")
+    assert SummarizedTalk(said(talk)).retold(sentence) in (
+        sentence,
+        f"{talk.partition(':')[0]}: {sentence}",
+    )
 
 
 @pytest.mark.parametrize(("text", "talk", "left"), CASES["kept"])
@@ -46,7 +49,8 @@ def test_a_sentence_says_something_that_was_stated(text: str, talk: str, left: s
     """Fragments, greetings, refusals, the instructions and what somebody quoted are left out. What was asked,
     supposed or said in jest is told in the words of who said it. What the assistant said has its name, and
     what cannot be checked, or was denied, a mark."""
-    assert retold(text, said(talk), asked="Summarize the talk above in its language:") == left
+    asked = "Summarize the talk above in its language:"
+    assert SummarizedTalk(said(talk), asked=asked).retold(text) == left
 
 
 def summarized(
@@ -84,9 +88,10 @@ def test_what_was_not_checked_stays_so() -> None:
     before = Said(speaker="Ann", text="I went to the park with Rex.", is_person=True)
     marked = "(unchecked) Rex is nine years old, brown and lazy."
     for text in (marked, marked.removeprefix("(unchecked) ")):
-        assert retold(text, [before], earlier=marked) == marked
+        assert SummarizedTalk([before], earlier=marked).retold(text) == marked
     now = Said(speaker="Ann", text="Rex is nine years old, and so lazy.", is_person=True)
-    assert retold(marked, [now], earlier=marked) == marked.removeprefix("(unchecked) ")
+    retold = SummarizedTalk([now], earlier=marked).retold(marked)
+    assert retold == marked.removeprefix("(unchecked) ")
 
 
 @pytest.mark.parametrize(

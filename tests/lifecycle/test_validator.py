@@ -10,7 +10,7 @@ import pytest
 
 from langmemory.formation.asking.json_answers import BadAnswerError
 from langmemory.formation.grounding import harmful, unsupported_part
-from langmemory.formation.retelling import Said, retold
+from langmemory.formation.retelling import Said, SummarizedTalk
 from langmemory.lifecycle.consolidation.listing import Listed, Listing
 from langmemory.lifecycle.consolidation.validator import Checked, validate_answer
 from tests.lifecycle.answers import TOLD, answers, listing
@@ -195,4 +195,4 @@ def test_a_summary_of_talk_says_what_was_said(summary: str, kept: str) -> None:
         Said(speaker="Ben", text=asked),
         Said(speaker="ai", text="A risotto serves 8 in about 40 minutes.", is_person=False),
     ]
-    assert retold(summary, talk) == kept
+    assert SummarizedTalk(talk).retold(summary) == kept

@@ -46,7 +46,7 @@ from langmemory.formation.rules.clauses import (
 from langmemory.formation.rules.clauses import sentences as split_sentences
 from langmemory.formation.rules.game import Game
 from langmemory.formation.rules.grammar import TIME
-from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_of
+from langmemory.formation.rules.patterns import GRAMMARS, Patterns, patterns_near
 from langmemory.formation.rules.questions import answered_question, complete_answer, may_answer
 from langmemory.formation.rules.retractions.frame import FRAMES
 from langmemory.formation.rules.value_corrections import MAX_CHARACTERS, Replacement
@@ -275,7 +275,7 @@ class Talk:
         text, code = passage.text, passage.code
         if passage.asked or _speaks_of_itself(passage) or not is_surely(text, code):
             return True
-        patterns = (pattern for _, pattern in _patterns(code).pronouns)
+        patterns = (pattern for _, pattern in patterns_near(code).pronouns)
         if any(_has_word(text, pattern) for pattern in patterns):
             return True
         if any(map(person_words().is_role, split_words(text))):
@@ -369,7 +369,7 @@ class _Statement:
 
     @classmethod
     def of(cls, text: str, heard: _Heard, talk: Talk) -> _Statement:
-        code, patterns = heard.code, _patterns(heard.code)
+        code, patterns = heard.code, patterns_near(heard.code)
         if begun := person_words().user.match(text):
             text = text[begun.end() :]
         own = wording(text, code)
@@ -704,7 +704,7 @@ def _heard(turn: Turn, asked: Turn | None) -> _Heard:
     said = without_request(without_injected_text(turn.text))
     text = re.sub(TIME, " ", said.replace("’", "'"))
     code = detect_language(text).code
-    patterns = _patterns(code)
+    patterns = patterns_near(code)
     stated = [
         tuple((_unmasked(one), one.certain) for one in sentence.clauses)
         for sentence in read_sentences(own_words(text, patterns), patterns, turn.said_at)
@@ -755,10 +755,6 @@ def _unmasked(clause: Clause) -> str:
     return re.sub(TIME, lambda found: clause.time(found[0]).when.words, clause.text)
 
 
-def _patterns(code: str) -> Patterns:
-    return patterns_of(code if code in GRAMMARS else "en")
-
-
 def _words_of(text: str) -> frozenset[str]:
     """The words of a text, as they are compared, stop words too."""
     return telling_words(text, "")
@@ -781,7 +777,7 @@ def _with_own_names(sentence: str) -> Iterator[str]:
     """The clauses of a sentence, where each begins with a name: "Rex is four and Mimi is nine"; else the
     sentence."""
     code = detect_language(sentence).code
-    clauses = [one for one in _patterns(code).breaks.split(sentence) if one and one.strip()]
+    clauses = [one for one in patterns_near(code).breaks.split(sentence) if one and one.strip()]
     named = all(_names(one.split(maxsplit=1)[0], code) for one in clauses)
     yield from clauses if named else [sentence] if sentence.strip() else []
 

@@ -18,7 +18,7 @@ from langmemory.formation.entities.roles import person_words
 from langmemory.formation.extraction.transcript import is_person, without_injected_text
 from langmemory.formation.relations.vocabulary import relation_named
 from langmemory.formation.rules.clauses import own_sentences
-from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
+from langmemory.formation.rules.patterns import patterns_near, patterns_of
 from langmemory.formation.rules.reader import speaker_named
 from langmemory.formation.rules.requests import MANNERS, MAX_CHARACTERS, claimed_things
 from langmemory.languages import WORLDWIDE, detect_language, is_unspaced, primary, split_words
@@ -173,4 +173,4 @@ def plainly(text: str) -> Iterator[str]:
     if len(text) > MAX_CHARACTERS:
         return
     code = detect_language(text).code
-    yield from own_sentences(text, patterns_of(code if code in GRAMMARS else "en"))
+    yield from own_sentences(text, patterns_near(code))

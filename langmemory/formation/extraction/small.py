@@ -25,7 +25,7 @@ from langmemory.formation.extraction.requests import separate_requests
 from langmemory.formation.extraction.transcript import label, parts, without_injected_text
 from langmemory.formation.rules import RuleExtractor
 from langmemory.formation.rules.clauses import sentences
-from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
+from langmemory.formation.rules.patterns import patterns_near
 from langmemory.formation.rules.questions import may_answer
 from langmemory.formation.rules.reader import speaker_named
 from langmemory.formation.statements import cues
@@ -215,7 +215,7 @@ def _as_json(notes: Sequence[str]) -> str:
 
 
 def _shown(turn: Turn, code: str) -> str:
-    patterns = patterns_of(code if code in GRAMMARS else "en")
+    patterns = patterns_near(code)
     return label(speaker_named(turn, patterns)[0])
 
 

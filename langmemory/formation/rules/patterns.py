@@ -66,3 +66,8 @@ class Patterns:
 def patterns_of(code: str) -> Patterns:
     """The patterns of a language of `GRAMMARS`."""
     return Patterns(GRAMMARS[code])
+
+
+def patterns_near(code: str) -> Patterns:
+    """The patterns of a language; where it has none, those of English."""
+    return patterns_of(code if code in GRAMMARS else "en")

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from typing import Final, Literal
 
 from langmemory.formation.rules.clauses import TakesBack, sentences, strip_openers
-from langmemory.formation.rules.patterns import GRAMMARS, patterns_of
+from langmemory.formation.rules.patterns import patterns_near
 from langmemory.formation.statements import cues
 from langmemory.formation.wording import (
     capitalised_words,
@@ -152,7 +152,7 @@ def _sentences(place: int, speaker: str, text: str) -> Iterator[SpokenSentence]:
 def _opened(text: str, language: str) -> tuple[str, TakesBack | None]:
     """A text without what leads up to it, and whether it takes something back, also in a language without
     rules. A number there belongs to it: "Wait, at 11, I misread it"."""
-    rest, back = strip_openers(text, patterns_of(language if language in GRAMMARS else "en"))
+    rest, back = strip_openers(text, patterns_near(language))
     if _figures(text, language) - _figures(rest, language):
         rest = text
     while found := next(filter(None, (one.match(rest) for one in _worldwide_corrections())), None):
