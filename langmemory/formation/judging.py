@@ -13,9 +13,9 @@ from pydantic import BaseModel
 from langmemory.chat_models import form_of
 from langmemory.context.marking import quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
-from langmemory.formation.asking.asker import Asker, Method, Question
+from langmemory.formation.asking.asker import Method, Question
 from langmemory.formation.asking.json_answers import BadAnswerError
-from langmemory.formation.asking.verdicts import schema_of_pairs, verdicts_in, without_constant
+from langmemory.formation.asking.verdicts import asker_of_pairs, verdicts_in, without_constant
 from langmemory.formation.contradiction.comparable import BEGINNING, END, ComparableFact
 from langmemory.formation.contradiction.pairs import Group, Pair, Verdict, speaks_of_change
 from langmemory.formation.prompts import prompt
@@ -98,11 +98,7 @@ class ModelJudge:
     """
 
     def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
-        def asker(pairs: int) -> Asker:
-            return Asker(model, schema_of_pairs(AnswerVerdicts, pairs), method=method)
-
-        asker(1)  # says at once what the model cannot be held to
-        self._asker = asker
+        self._asker = asker_of_pairs(model, AnswerVerdicts, method)
         self._is_small = form_of(model) == "small"
 
     def _judge(self, group: Group) -> Steps[Verdicts]:
@@ -119,11 +115,9 @@ class ModelJudge:
             read.append(answered.value)
         first, last = read[0][0], read[-1][0]
         verdicts = {number: one for number, one in first.items() if last.get(number) == one}
-        if self._is_small:
-            for number, pair in enumerate(group.open, start=1):
-                if verdicts.get(number) == "supersedes" and not _tells_of_change(pair):
-                    del verdicts[number]
-        found = apply_verdicts(group, without_constant(verdicts), answered=True)
+        found = apply_verdicts(
+            group, without_constant(verdicts), answered=True, by_small=self._is_small
+        )
         problem = next((problem for _, problem in read if problem is not None), None)
         return replace(found, model_calls=calls, problem=problem)
 
@@ -131,10 +125,15 @@ class ModelJudge:
 
 
 def apply_verdicts(
-    group: Group, verdicts: Mapping[int, Verdict], *, answered: bool = False
+    group: Group,
+    verdicts: Mapping[int, Verdict],
+    *,
+    answered: bool = False,
+    by_small: bool = False,
 ) -> Verdicts:
-    """The group with verdicts on its open pairs, numbered from 1. Without one a pair is what it
-    says, unclear as a rule; of what a model was asked and gave no answer to, it always is."""
+    """The group with verdicts on its open pairs, numbered from 1, as far as their words bear them. Without
+    one a pair is what it says, unclear as a rule; of what a model was asked and gave no answer to, it always
+    is. One that a small model gives has to be borne by more, see `_words_bear`."""
     decisions: list[Decision] = []
     number = 0
     for pair in group.pairs:
@@ -143,7 +142,7 @@ def apply_verdicts(
             continue
         number += 1
         verdict = verdicts.get(number)
-        if verdict is not None and not _words_bear(pair, verdict):
+        if verdict is not None and not _words_bear(pair, verdict, by_small=by_small):
             verdict = None
         undecided = "unclear" if answered else pair.undecided
         decisions.append(
@@ -152,31 +151,25 @@ def apply_verdicts(
     return Verdicts(group=group, decisions=tuple(decisions))
 
 
-def _words_bear(pair: Pair, verdict: Verdict) -> bool:
+def _words_bear(pair: Pair, verdict: Verdict, *, by_small: bool) -> bool:
     """Whether the words of a pair bear the verdict of a model: small ones say the same of every pair.
 
     Both hold, or have nothing to do with each other, only where no word says that something changed and
     neither denies what the other says. What is taken for a repetition would be lost: its numbers and dates,
-    and half of its words, are those of the old statement.
+    and half of its words, are those of the old statement. That one replaces the other a small model is
+    believed where a word says that something changed, one denies just what the other says, or the same is
+    said with another number or date.
     """
     new = wording(pair.new.text, pair.new.language)
     old = wording(pair.old.text, pair.old.language)
     if verdict == "duplicate":
         repeated = 2 * len(new.words - old.words) <= len(new.words)
         return repeated and new.numbers <= old.numbers and new.dates <= old.dates
+    changed = any(map(speaks_of_change, (pair.new, pair.old)))
     if verdict in ("both_true", "unrelated"):
-        changed = any(map(speaks_of_change, (pair.new, pair.old)))
         return not changed and new.negated == old.negated
-    return True
-
-
-def _tells_of_change(pair: Pair) -> bool:
-    """Whether a word of a pair says that something changed, one denies just what the other says, or the
-    same is said with another number or date."""
-    if any(map(speaks_of_change, (pair.new, pair.old))):
+    if changed or not (by_small and verdict == "supersedes"):
         return True
-    new = wording(pair.new.text, pair.new.language)
-    old = wording(pair.old.text, pair.old.language)
     exact = new.numbers | new.dates, old.numbers | old.dates
     if all(exact) and exact[0] != exact[1] and new.overlap(old) >= SAME_WORDS:
         return True

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
 
 from langmemory.answers import answer_text
+from langmemory.formation.asking.asker import Asker, Method
 from langmemory.formation.asking.json_answers import BadAnswerError, json_object
 
 CONSTANT = 3
@@ -41,6 +44,19 @@ def schema_of_pairs(answer: type[BaseModel], pairs: int) -> dict[str, Any]:
     one = schema["$defs"][verdicts["items"]["$ref"].rpartition("/")[2]]
     one["properties"]["pair"] = {"type": "integer", "enum": [*range(1, pairs + 1)]}
     return schema
+
+
+def asker_of_pairs(
+    model: BaseChatModel, answer: type[BaseModel], method: Method | None
+) -> Callable[[int], Asker]:
+    """Return what makes the asker about so many pairs. It says at once what the model cannot be held to."""
+
+    @lru_cache(maxsize=8)
+    def asker(pairs: int) -> Asker:
+        return Asker(model, schema_of_pairs(answer, pairs), method=method)
+
+    asker(1)
+    return asker
 
 
 def verdicts_in(answer: str, allowed: Sequence[V]) -> dict[int, Given[V]]:

@@ -18,14 +18,13 @@ from langmemory.chat_models import form_of
 from langmemory.context.marking import one_line, quoted_lines
 from langmemory.errors import ExtractionError, ModelUnavailableError
 from langmemory.formation.asking.asker import (
-    Asker,
     Method,
     Question,
 )
 from langmemory.formation.asking.limits import ShortText
 from langmemory.formation.asking.verdicts import (
     Given,
-    schema_of_pairs,
+    asker_of_pairs,
     verdicts_in,
     without_constant,
 )
@@ -249,11 +248,7 @@ class ModelNameJudge:
     """
 
     def __init__(self, model: BaseChatModel, *, method: Method | None = None) -> None:
-        def asker(pairs: int) -> Asker:
-            return Asker(model, schema_of_pairs(AnswerNames, pairs), method=method)
-
-        asker(1)  # says at once what the model cannot be held to
-        self._asker = asker
+        self._asker = asker_of_pairs(model, AnswerNames, method)
         self._is_small = form_of(model) == "small"
 
     def _judge(self, pairs: Sequence[NamePair]) -> Steps[Identities]:
