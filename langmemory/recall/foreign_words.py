@@ -34,9 +34,8 @@ def is_foreign(prompt: str, memories: Sequence[str], is_english: Callable[[str],
     asked, told = _words(prompt), list(map(_words, memories))
     known = set[str]().union(*told)
     asked_in = _language(asked)
-    others = frozenset[str]().union(*(_function_words(one) for one in LANGUAGES if one != asked_in))
-    # "was" tells nothing of a German prompt.
-    telling = [one for one in asked if one not in others or one not in _function_words(asked_in)]
+    shared = _shared_words(asked_in, len(LANGUAGES))
+    telling = [one for one in asked if one not in shared]
     unmet = [word for word in telling if word not in known]
     met, most = len(telling) - len(unmet), MET * len(asked)
     if not asked or met > most:
@@ -77,6 +76,14 @@ def _language(words: Sequence[str]) -> str | None:
     counts.update({code: sum(map(_function_words(code).__contains__, words)) for code in LANGUAGES})
     (best, most), (_, second) = counts.most_common(2)
     return best if most > second and most >= FUNCTION_WORDS * len(words) else None
+
+
+@lru_cache
+def _shared_words(code: str | None, languages: int) -> frozenset[str]:
+    """The function words of a language that others of so many have, too: "was" tells nothing of a German
+    prompt."""
+    others = (_function_words(one) for one in LANGUAGES if one != code)
+    return _function_words(code).intersection(frozenset().union(*others))
 
 
 @lru_cache

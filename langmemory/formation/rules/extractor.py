@@ -125,24 +125,25 @@ def _as_corrected(
     found = find_corrections(spoken_sentences([(turn.speaker, turn.text) for turn in persons]))
     wrong = [one for one in found if one.was_wrong and one.place >= read_before]
 
-    def again(
-        one: Replacement, relations: Sequence[str] | None, old: Sequence[str]
-    ) -> Iterator[Fact]:
+    def again(one: Replacement, before: Sequence[str]) -> Iterator[Fact]:
         turn = persons[one.place]
         for fact in _read(replace(turn, text=one.restated), known, None)[0] if one.restated else ():
-            if relations is None or [claim.relation for claim in fact.claims] == relations:
-                yield replace(fact, evidence=(turn.key, *old), corrects=relations is None)
+            yield replace(fact, evidence=(turn.key, *before))
 
     heard = {key for fact in facts for key in fact.evidence}
     for one in wrong:
         if one.first_place < read_before and persons[one.place].key not in heard:
-            yield from again(one, None, [persons[one.first_place].key])
+            for fact in again(one, [persons[one.first_place].key]):
+                yield replace(fact, corrects=True)
     for place, fact in enumerate(facts):
         missed = [one for one in wrong if one.is_missed_by(fact.text, fact.language)]
         if not missed or any(_takes_place(one, fact) for one in facts[place + 1 :]):
             yield fact
         else:
-            yield from again(missed[-1], [one.relation for one in fact.claims], fact.evidence)
+            relations = [one.relation for one in fact.claims]
+            for restated in again(missed[-1], fact.evidence):
+                if [one.relation for one in restated.claims] == relations:
+                    yield restated
 
 
 def _takes_place(fact: Fact, old: Fact) -> bool:
